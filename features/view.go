@@ -1,0 +1,62 @@
+// Package features holds the definitions of features: views and the rows they yield.
+// It is pure: it reads no clock, opens no connection and starts no goroutine.
+package features
+
+import "time"
+
+// DType is the type of a feature's values.
+type DType uint8
+
+// The types a feature may have.
+const (
+	Float32 DType = iota
+	Float64
+	Int64
+	String // taken from a label of the expression's result
+	Bool
+)
+
+// Feature is one named PromQL expression of a view.
+type Feature struct {
+	Name        string
+	Expr        string
+	Label       string // String features: the label of the result that holds the value
+	DType       DType
+	Unit        string
+	Description string
+	Default     *float64
+	Min, Max    *float64 // valid range, inclusive; nil means unbounded
+	Line        int      // line of the definition in View.File
+}
+
+// View is a feature view: an entity, and the features that describe it at each tick.
+type View struct {
+	Name        string
+	Version     int
+	Entity      string   // "node"
+	Keys        []string // join keys: the labels of every expression's result
+	Tier        string   // static, monitoring or business
+	Interval    time.Duration
+	TTL         time.Duration
+	Owner       string
+	Description string
+	Features    []Feature
+	File        string
+}
+
+// Rows holds rows of one view, by column. Cols[f] belongs to View.Features[f]; all
+// columns, and every Keys[k], are as long as Tick.
+type Rows struct {
+	View  *View
+	Tick  []int64    // unix ms: the row describes the time before it
+	Known []int64    // unix ms: the earliest time at which the row could be known
+	Keys  [][]string // Keys[k][row] is the value of View.Keys[k]
+	Cols  []Column
+}
+
+// Column is one feature's values. Num holds every type but String, where NaN means
+// NULL; Str holds String, where "" means NULL.
+type Column struct {
+	Num []float64
+	Str []string
+}
