@@ -1,0 +1,142 @@
+// Package arch holds the test of the project's import rules.
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A rule forbids a set of packages from importing another, and says why.
+type rule struct {
+	why    string
+	from   []string // prefixes of the importing package; "" is every package
+	except []string // prefixes that may
+	never  []string // prefixes of imports that from must not have
+	deep   bool     // also through other packages
+}
+
+var cores = []string{"sextant/pipeline", "sextant/features", "sextant/schema"}
+var adapters = []string{"sextant/pipeline/kafka", "sextant/features/online", "sextant/features/api"}
+
+var rules = []rule{
+	{why: "kafka-go lives in one folder, so that its traps are handled once",
+		except: []string{"sextant/pipeline/kafka"}, never: []string{"github.com/segmentio/kafka-go"}},
+	{why: "clickhouse-go and goose live in one folder, so that HTTP and native differ in one place",
+		except: []string{"sextant/internal/clickhouse"}, never: []string{"github.com/ClickHouse/clickhouse-go", "github.com/pressly/goose"}},
+	{why: "the embedded broker alone speaks franz-go; everything else is a kafka-go client, as in production",
+		except: []string{"sextant/internal/embedded/broker", "sextant/internal/bench"}, never: []string{"github.com/twmb/franz-go"}},
+	{why: "purego calls into C live in one folder",
+		except: []string{"sextant/internal/chdb"}, never: []string{"github.com/ebitengine/purego"}},
+	{why: "a core is pure: it never reaches an adapter, a client or a server",
+		from: cores, except: adapters, deep: true,
+		never: []string{"sextant/pipeline/kafka", "sextant/features/online", "sextant/features/api", "sextant/internal", "sextant/collectors", "sextant/cmd",
+			"github.com/segmentio/kafka-go", "github.com/ClickHouse", "k8s.io/client-go", "github.com/twmb/franz-go", "github.com/ebitengine/purego"}},
+	{why: "the schema is the contract that all others share, so it knows none of them",
+		from: []string{"sextant/schema"}, never: []string{"sextant/pipeline", "sextant/features", "sextant/collectors", "sextant/internal", "sextant/cmd"}},
+	{why: "definitions of features do not depend on how they are evaluated",
+		from: []string{"sextant/features"}, never: []string{"sextant/pipeline"}},
+	{why: "the agent stays small: no query engine, no store, no broker",
+		from: []string{"sextant/cmd/sextant-agent"}, deep: true,
+		never: []string{"sextant/internal/clickhouse", "sextant/internal/chdb", "sextant/internal/embedded", "sextant/pipeline$", "sextant/features",
+			"github.com/prometheus/prometheus/promql$", "github.com/ClickHouse", "github.com/twmb/franz-go"}},
+	{why: "nothing reads back upstream: the pipeline does not know the collectors, nor they it",
+		from: []string{"sextant/collectors"}, never: []string{"sextant/pipeline$", "sextant/features", "sextant/internal/clickhouse"}},
+	{why: "commands are the top: nobody imports them", except: []string{"sextant/cmd"}, never: []string{"sextant/cmd"}},
+}
+
+type pkg struct {
+	ImportPath    string
+	Imports, Deps []string
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	pkgs := list(t)
+	if len(pkgs) < 10 {
+		t.Fatalf("go list found %d packages: the rules would hold for nothing", len(pkgs))
+	}
+	for _, p := range pkgs {
+		for _, r := range rules {
+			if bad := r.broken(p); bad != "" {
+				t.Errorf("%s imports %s, but %s", p.ImportPath, bad, r.why)
+			}
+		}
+	}
+}
+
+// TestRulesBite breaks each rule on paper, so that a rule that can never fail is seen.
+func TestRulesBite(t *testing.T) {
+	for _, r := range rules {
+		from := "sextant/other"
+		if len(r.from) > 0 {
+			from = r.from[0]
+		}
+		bad := strings.TrimSuffix(r.never[0], "$")
+		if r.broken(pkg{ImportPath: from, Imports: []string{bad}, Deps: []string{bad}}) == "" {
+			t.Errorf("the rule %q lets %s import %s", r.why, from, bad)
+		}
+	}
+}
+
+// broken returns the first forbidden import of p, or "".
+func (r rule) broken(p pkg) string {
+	if len(r.from) > 0 && !anyPrefix(p.ImportPath, r.from) || anyPrefix(p.ImportPath, r.except) {
+		return ""
+	}
+	imports := p.Imports
+	if r.deep {
+		imports = p.Deps
+	}
+	for _, i := range imports {
+		if anyPrefix(i, r.never) {
+			return i
+		}
+	}
+	return ""
+}
+
+// anyPrefix reports whether path is one of the folders or lies below it. A folder with
+// "$" at its end stands for itself alone.
+func anyPrefix(path string, folders []string) bool {
+	for _, f := range folders {
+		if exact, ok := strings.CutSuffix(f, "$"); ok {
+			if path == exact {
+				return true
+			}
+		} else if path == f || strings.HasPrefix(path, f+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "sextant/...")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pkgs []pkg
+	for d := json.NewDecoder(out); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath != "sextant/internal/warm" {
+			pkgs = append(pkgs, p)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return pkgs
+}

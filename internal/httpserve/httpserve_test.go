@@ -1,0 +1,162 @@
+package httpserve
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/crypto/bcrypt"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// certificate writes a self-signed pair for 127.0.0.1 and returns a pool that trusts it.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true, IsCA: true}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kb, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	save := func(name, typ string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("cert.pem", "CERTIFICATE", der)
+	save("key.pem", "EC PRIVATE KEY", kb)
+	pool := x509.NewCertPool()
+	c, _ := x509.ParseCertificate(der)
+	pool.AddCert(c)
+	return pool
+}
+
+func webConfig(t *testing.T, dir, text string) string {
+	t.Helper()
+	p := filepath.Join(dir, "web.yaml")
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestListenerThatLeavesTheHostNeedsTLSAndUsers(t *testing.T) {
+	dir := t.TempDir()
+	certificate(t, dir)
+	const pair = "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n"
+	for _, tc := range []struct{ name, addr, web, want string }{
+		{"nothing", "0.0.0.0:0", "", "leaves this host"},
+		{"every interface", ":0", "", "leaves this host"},
+		{"TLS without users", "0.0.0.0:0", pair, "basic_auth_users"},
+		{"users without TLS", "0.0.0.0:0", "basic_auth_users: {a: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi}\n", "cert_file"},
+		{"unknown key", "127.0.0.1:0", "tls: {}\n", "web config"},
+		{"no port", "127.0.0.1", "", "listen address"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := Options{Addr: tc.addr}
+			if tc.web != "" {
+				o.WebConfig = webConfig(t, dir, tc.web)
+			}
+			s, err := Listen(o)
+			if err == nil {
+				s.listener.Close()
+				t.Fatal("it listened")
+			}
+			if !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %v, want it to contain %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPortInUseIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = Listen(Options{Addr: l.Addr().String()})
+	if err == nil || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "in use") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestRunServesTLSWithUsersAndDrains(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	hash, err := bcrypt.GenerateFromPassword([]byte("pass"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := webConfig(t, dir, fmt.Sprintf("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\nbasic_auth_users: {ann: %s}\n", hash))
+	s, err := Listen(Options{Addr: "127.0.0.1:0", WebConfig: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	entered, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Run(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			close(entered)
+			<-release
+			io.WriteString(w, "hello")
+		}))
+	}()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	defer client.CloseIdleConnections()
+	r, err := client.Get("https://" + s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusUnauthorized {
+		t.Fatalf("without a user: %s", r.Status)
+	}
+	answer := make(chan string, 1)
+	go func() {
+		req, _ := http.NewRequest("GET", "https://"+s.Addr(), nil)
+		req.SetBasicAuth("ann", "pass")
+		r, err := client.Do(req)
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer r.Body.Close()
+		b, _ := io.ReadAll(r.Body)
+		answer <- string(b)
+	}()
+	<-entered
+	cancel()
+	close(release)
+	if a := <-answer; a != "hello" {
+		t.Fatalf("a request in flight got %q", a)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
