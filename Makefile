@@ -1,0 +1,54 @@
+# Sextant. `make demo` runs the whole line on this host's own telemetry; `make test`
+# runs every test against real components.
+
+GO       ?= go
+DURATION ?=
+ARGS     ?=
+BIN      := bin
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+export GOFLAGS ?= -buildvcs=false
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race bench lint fuzz e2e kafka fetch vet fmt clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/sextant and bin/sextant-agent
+	@mkdir -p $(BIN)
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
+
+demo: build ## run the whole line here; DURATION=60s stops it by itself
+	$(BIN)/sextant demo $(if $(DURATION),--duration $(DURATION)) $(ARGS)
+
+fetch: build ## fetch the pinned ClickHouse engine into the cache
+	$(BIN)/sextant fetch
+
+kafka: ## fetch Apache Kafka (pinned, checksummed) from Maven Central
+	scripts/kafka.sh fetch
+
+test: vet fetch kafka ## every test: unit, integration and end to end, on real components
+	$(GO) test -timeout 25m ./...
+
+race: fetch kafka ## the same tests under the race detector
+	$(GO) test -race -timeout 60m ./...
+
+e2e: build fetch kafka ## the whole line against Apache Kafka, kills included
+	$(GO) test -timeout 25m -count=1 -v ./internal/e2e/
+
+bench: build fetch ## measure agent, codec, pipeline, storage and freshness; prints tables
+	$(BIN)/sextant bench all $(ARGS)
+
+fuzz: ## fuzz every decoder for FUZZTIME (default 20s) each
+	scripts/fuzz.sh $(or $(FUZZTIME),20s)
+
+vet: ## go vet and gofmt
+	$(GO) vet ./...
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; exit 1; }
+
+lint: ## golangci-lint, pinned
+	$(GO) run $(GOLANGCI) run ./...
+
+clean: ## remove what was built and the demo's data; the download cache stays
+	rm -rf $(BIN) data coverage.out
