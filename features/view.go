@@ -2,18 +2,9 @@
 // It is pure: it reads no clock, opens no connection and starts no goroutine.
 package features
 
-import "time"
-
-// DType is the type of a feature's values.
-type DType uint8
-
-// The types a feature may have.
-const (
-	Float32 DType = iota
-	Float64
-	Int64
-	String // taken from a label of the expression's result
-	Bool
+import (
+	"fmt"
+	"time"
 )
 
 // Feature is one named PromQL expression of a view.
@@ -42,7 +33,14 @@ type View struct {
 	Description string
 	Features    []Feature
 	File        string
+	Line        int // line of the name in File
 }
+
+// Ref names one version of the view: "node_monitoring@v1".
+func (v *View) Ref() string { return fmt.Sprintf("%s@v%d", v.Name, v.Version) }
+
+// Table is the table that stores the view's rows: "features_node_monitoring_v1".
+func (v *View) Table() string { return fmt.Sprintf("features_%s_v%d", v.Name, v.Version) }
 
 // Rows holds rows of one view, by column. Cols[f] belongs to View.Features[f]; all
 // columns, and every Keys[k], are as long as Tick.
