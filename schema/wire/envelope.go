@@ -10,6 +10,9 @@ const (
 	StateFailed               // "failed": the target did not answer; only up, scrape_* and stale markers
 )
 
+// EnvelopeVersion is the version that this package writes and reads.
+const EnvelopeVersion = 1
+
 // Envelope holds the facts of a record that travel as Kafka headers.
 type Envelope struct {
 	Version int    // sx-v
@@ -22,3 +25,24 @@ type Envelope struct {
 	Scrape  int64  // sx-scrape: unix ms, start of the scrape
 	State   State  // sx-state
 }
+
+// The header keys. Readers ignore keys that they do not know, so an agent may be newer
+// than the pipeline; a change of meaning needs a new version.
+const (
+	keyVersion = "sx-v"
+	keyNode    = "sx-node"
+	keyAgent   = "sx-agent"
+	keyTarget  = "sx-target"
+	keySeq     = "sx-seq"
+	keyOldest  = "sx-oldest"
+	keyDropped = "sx-dropped"
+	keyScrape  = "sx-scrape"
+	keyState   = "sx-state"
+)
+
+// The most bytes that a text fact may have.
+const (
+	MaxNode   = 253 // a DNS name
+	MaxAgent  = 64
+	MaxTarget = 1024
+)
