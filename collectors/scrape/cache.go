@@ -1,0 +1,225 @@
+package scrape
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+
+	"sextant/schema/wire"
+)
+
+var stale = math.Float64frombits(value.StaleNaN)
+
+// maxSamples bounds the memory that one target can take, whatever its configuration says.
+const maxSamples = 500_000
+
+// Reasons for which a series is left out, as they stand in the metric's label.
+const (
+	refusedSize     = "too_many_labels_or_bytes"
+	refusedName     = "bad_metric_name"
+	refusedReserved = "reserved_name"
+)
+
+// badSeries is a text that no labels can be read from. It costs its line.
+type badSeries struct{ err error }
+
+func (e badSeries) Error() string { return e.err.Error() }
+
+// described is what a source knows about a series beyond its raw text.
+type described struct {
+	labels labels.Labels // sorted, with __name__
+	typ    wire.MetricType
+	unit   string
+}
+
+// cache remembers the series of one target between scrapes. One goroutine owns it.
+//
+// A scrape is a pass: begin, add for every sample, then finish, or abandon and fail when
+// the target did not answer or broke a limit. Each end leaves times and values in one
+// or more layouts that stand ready to be encoded.
+type cache struct {
+	rules     labelRules
+	honorTime bool // honor_timestamps
+	trackTime bool // track_timestamps_staleness
+	limit     int  // sample_limit, 0 is none
+
+	index  index
+	byKey  map[string]*series // by label bytes
+	report []*series
+	full   *layout // report series, then the target's
+	alone  *layout // report series only, for a target that is down
+	extra  []sample
+	out    []*layout // what finish returns, used again
+
+	pass   uint64
+	start  int64     // unix ms, of the pass
+	fresh  []*series // seen in this pass, not in the layout
+	counts counts
+	key    []byte
+}
+
+// sample is a further value of a series within one scrape, at another time.
+type sample struct {
+	series *series
+	time   int64
+	value  float64
+}
+
+// counts are the facts of one pass.
+type counts struct {
+	scraped   int // samples read
+	kept      int // after relabelling
+	added     int // series that were not known
+	conflicts int // series with two values for one time: neither is kept
+	refused   map[string]int
+}
+
+func newCache(rules labelRules, reportNames []string) *cache {
+	c := &cache{rules: rules, index: newIndex(), byKey: map[string]*series{}}
+	for _, name := range reportNames {
+		s := &series{labels: rules.report(name), typ: wire.TypeGauge, report: true, placed: true}
+		c.byKey[c.keyOf(s.labels)] = s
+		c.report = append(c.report, s)
+	}
+	c.alone = newLayout(c.report)
+	c.full = c.alone
+	return c
+}
+
+func (c *cache) keyOf(ls labels.Labels) string {
+	c.key = ls.Bytes(c.key[:0])
+	return string(c.key)
+}
+
+// begin opens a pass whose samples have the time start, unix ms, unless the target says
+// another.
+func (c *cache) begin(start int64) {
+	c.pass++
+	c.start = start
+	c.fresh, c.extra = c.fresh[:0], c.extra[:0]
+	c.counts = counts{refused: c.counts.refused}
+	clear(c.counts.refused)
+}
+
+// add takes one sample. describe is asked only for a text that was not seen before.
+// An error ends the scrape.
+func (c *cache) add(raw []byte, v float64, explicit bool, at int64, describe func() (described, error)) error {
+	c.counts.scraped++
+	if c.counts.scraped > maxSamples {
+		return limitError{fmt.Sprintf("the target has more than %d samples", maxSamples)}
+	}
+	r := c.index.find(raw)
+	if r == nil {
+		var err error
+		if r, err = c.resolve(raw, describe); err != nil {
+			c.counts.scraped--
+			return err
+		}
+	}
+	if r.pass != c.pass {
+		r.pass = c.pass
+		c.index.saw(r)
+	}
+	if r.series == nil {
+		if r.refused != "" {
+			c.refuse(r.refused)
+		}
+		return nil
+	}
+	c.counts.kept++
+	if c.limit > 0 && c.counts.kept > c.limit {
+		return limitError{fmt.Sprintf("sample_limit exceeded: more than %d samples", c.limit)}
+	}
+	if !explicit || !c.honorTime {
+		explicit, at = false, c.start
+	}
+	c.store(r.series, v, explicit, at)
+	return nil
+}
+
+// store puts the value into its series. Two different values for one time contradict
+// each other, and none of them is kept.
+func (c *cache) store(s *series, v float64, explicit bool, at int64) {
+	switch {
+	case s.pass != c.pass:
+		s.pass, s.conflict, s.explicit, s.time, s.value = c.pass, false, explicit, at, v
+		if !s.placed {
+			c.fresh = append(c.fresh, s)
+		}
+	case s.time != at:
+		c.extra = append(c.extra, sample{s, at, v})
+	case math.Float64bits(s.value) != math.Float64bits(v) && !s.conflict:
+		s.conflict = true
+		c.counts.conflicts++
+	}
+}
+
+// resolve does the label work for a raw text that is new.
+func (c *cache) resolve(raw []byte, describe func() (described, error)) (*ref, error) {
+	r := &ref{raw: string(raw)}
+	s, err := c.find(describe, r)
+	if err != nil {
+		return nil, err
+	}
+	r.series = s
+	c.index.insert(r)
+	return r, nil
+}
+
+// find returns the series that the text stands for, nil if there is none.
+func (c *cache) find(describe func() (described, error), r *ref) (*series, error) {
+	d, err := describe()
+	if tooMuch := (*wire.LimitError)(nil); errors.As(err, &tooMuch) {
+		return nil, c.oversize(tooMuch, r)
+	} else if err != nil {
+		return nil, badSeries{err}
+	}
+	ls, keep := c.rules.sample(d.labels)
+	if !keep {
+		return nil, nil
+	}
+	if !model.UTF8Validation.IsValidMetricName(ls.Get(model.MetricNameLabel)) {
+		r.refused = refusedName
+		return nil, nil
+	}
+	if err := c.rules.limits.check(ls); err != nil {
+		return nil, err
+	}
+	key := c.keyOf(ls)
+	if s := c.byKey[key]; s != nil {
+		if s.report {
+			r.refused = refusedReserved
+			return nil, nil
+		}
+		return s, nil
+	}
+	s := &series{labels: ls, typ: d.typ, unit: d.unit}
+	if err := wire.CheckLabels(s.def().Labels); err != nil {
+		r.refused = refusedSize
+		return nil, nil
+	}
+	c.byKey[key] = s
+	c.counts.added++
+	return s, nil
+}
+
+// oversize leaves out a series beyond the wire's safety limits. The scrape goes on,
+// unless the job's own label_limit forbids as much.
+func (c *cache) oversize(over *wire.LimitError, r *ref) error {
+	if limit := c.rules.limits.count; limit > 0 && over.Limit == wire.LimitLabels && over.Got > limit {
+		return limitError{fmt.Sprintf("label_limit exceeded: %.80q has %d labels, limit %d", r.raw, over.Got, limit)}
+	}
+	r.refused = refusedSize
+	return nil
+}
+
+func (c *cache) refuse(reason string) {
+	if c.counts.refused == nil {
+		c.counts.refused = map[string]int{}
+	}
+	c.counts.refused[reason]++
+}

@@ -1,0 +1,152 @@
+package scrape
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/config"
+
+	"sextant/collectors/exposition"
+)
+
+// fetcher gets a target's exposition over HTTP.
+type fetcher struct {
+	client   *http.Client
+	request  *http.Request
+	limit    int64             // bytes after decompression
+	fallback exposition.Format // for a content type that is not known
+	hasFall  bool
+	gz       *gzip.Reader
+	in       *bufio.Reader
+}
+
+// Accepted are the exposition formats that the agent reads.
+var Accepted = map[config.ScrapeProtocol]bool{
+	config.PrometheusText0_0_4:  true,
+	config.PrometheusText1_0_0:  true,
+	config.OpenMetricsText0_0_1: true,
+	config.OpenMetricsText1_0_0: true,
+}
+
+func newFetcher(client *http.Client, url string, cfg *config.ScrapeConfig, timeout time.Duration) (*fetcher, error) {
+	req, err := http.NewRequest(http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", acceptHeader(cfg.ScrapeProtocols))
+	req.Header.Set("User-Agent", "sextant-agent")
+	req.Header.Set("Accept-Encoding", "identity")
+	if cfg.EnableCompression {
+		req.Header.Set("Accept-Encoding", "gzip")
+	}
+	req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(timeout.Seconds(), 'f', -1, 64))
+	f := &fetcher{client: client, request: req, limit: int64(cfg.BodySizeLimit)}
+	if f.limit <= 0 {
+		f.limit = DefaultBodyLimit
+	}
+	if p := cfg.ScrapeFallbackProtocol; p != "" {
+		f.fallback, f.hasFall = formatOf(p.HeaderMediaType())
+	}
+	return f, nil
+}
+
+// DefaultBodyLimit is the body_size_limit, in bytes, of a job that sets none.
+const DefaultBodyLimit = 64 << 20
+
+// acceptHeader names the formats in the order of the job's scrape_protocols. Names that
+// a legacy reader cannot take are asked for unescaped, because nothing here is legacy.
+func acceptHeader(ps []config.ScrapeProtocol) string {
+	var b strings.Builder
+	q := len(ps) + 1
+	for _, p := range ps {
+		if !Accepted[p] {
+			continue
+		}
+		b.WriteString(config.ScrapeProtocolsHeaders[p])
+		if p == config.PrometheusText1_0_0 || p == config.OpenMetricsText1_0_0 {
+			b.WriteString(";escaping=allow-utf-8")
+		}
+		fmt.Fprintf(&b, ";q=0.%d,", q)
+		q--
+	}
+	fmt.Fprintf(&b, "*/*;q=0.%d", q)
+	return b.String()
+}
+
+// fetch reads the whole body into dst and says in which format it is.
+func (f *fetcher) fetch(ctx context.Context, dst *bytes.Buffer) (exposition.Format, error) {
+	resp, err := f.client.Do(f.request.WithContext(ctx))
+	if err != nil {
+		return 0, err
+	}
+	defer drain(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return 0, statusError{resp.Status}
+	}
+	kind, known := formatOf(resp.Header.Get("Content-Type"))
+	if !known {
+		if !f.hasFall {
+			return 0, contentTypeError{resp.Header.Get("Content-Type")}
+		}
+		kind = f.fallback
+	}
+	body, err := f.decompress(resp)
+	if err != nil {
+		return 0, err
+	}
+	n, err := dst.ReadFrom(io.LimitReader(body, f.limit+1))
+	if err != nil {
+		return 0, fmt.Errorf("read body after %d bytes: %w", n, err)
+	}
+	if n > f.limit {
+		return 0, fmt.Errorf("%w: more than %d bytes", errBodyTooLarge, f.limit)
+	}
+	return kind, nil
+}
+
+func (f *fetcher) decompress(resp *http.Response) (io.Reader, error) {
+	switch enc := resp.Header.Get("Content-Encoding"); enc {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip":
+		var err error
+		if f.gz == nil {
+			f.in = bufio.NewReader(resp.Body)
+			f.gz, err = gzip.NewReader(f.in)
+		} else {
+			f.in.Reset(resp.Body)
+			err = f.gz.Reset(f.in)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("gzip body: %w", err)
+		}
+		return f.gz, nil
+	default:
+		return nil, fmt.Errorf("unsupported Content-Encoding %q", enc)
+	}
+}
+
+// drain reads a little of what is left, so that the connection can be used again, and no
+// more: a target that never stops sending costs its connection.
+func drain(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, 64<<10)
+	body.Close()
+}
+
+// formatOf is strict, as Prometheus has been since version 3: a missing content type is
+// not taken for text unless the job says so.
+func formatOf(contentType string) (exposition.Format, bool) {
+	if contentType == "" {
+		return 0, false
+	}
+	f, err := exposition.FormatOf(contentType)
+	return f, err == nil
+}
