@@ -1,0 +1,169 @@
+package clickhouse
+
+// All that differs between the native protocol and HTTP is in this file, so that the
+// embedded engine (HTTP) and a production server (either) share every other line.
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// options turns c into the client's options. The database is not among them: every
+// statement names it, so that it may be created over the same connection.
+func (c Config) options() (*ch.Options, error) {
+	password, err := c.password()
+	if err != nil {
+		return nil, err
+	}
+	tlsConf, err := c.TLS.load()
+	if err != nil {
+		return nil, err
+	}
+	o := &ch.Options{
+		Addr:             c.Addr,
+		Auth:             ch.Auth{Username: c.Username, Password: password},
+		TLS:              tlsConf,
+		DialTimeout:      c.DialTimeout,
+		ReadTimeout:      c.ReadTimeout,
+		MaxOpenConns:     c.MaxConns,
+		MaxIdleConns:     c.MaxConns,
+		ConnMaxLifetime:  time.Hour,
+		ConnOpenStrategy: ch.ConnOpenInOrder,
+		Compression:      &ch.Compression{Method: compressions[c.Compression]},
+		ClientInfo: ch.ClientInfo{Products: []struct{ Name, Version string }{
+			{Name: "sextant", Version: "1"},
+		}},
+	}
+	if c.Protocol == "http" {
+		o.Protocol = ch.HTTP
+	}
+	return o, nil
+}
+
+var compressions = map[string]ch.CompressionMethod{
+	"none": ch.CompressionNone, "lz4": ch.CompressionLZ4, "zstd": ch.CompressionZSTD,
+}
+
+// insertContext carries what an insert needs beside its rows. Over HTTP the client would
+// ask the server for the table's columns before every batch; the types that we name
+// spare that. They may be simpler than the table's (String for LowCardinality(String)):
+// the server converts. Over the native protocol the server sends its own types, and the
+// columns take the same Go slices.
+func (db *DB) insertContext(ctx context.Context, t *table, token string) context.Context {
+	settings := ch.Settings{
+		// A retry of the same rows after an unknown outcome must not leave them twice.
+		"insert_deduplication_token": token,
+		"insert_deduplicate":         1,
+		// A backlog may span more days than the server's default of 100 partitions.
+		"max_partitions_per_insert_block": 0,
+	}
+	if db.cfg.Cluster != "" {
+		// Without it an insert returns when one server holds the rows in a queue.
+		settings["distributed_foreground_insert"] = 1
+		settings["insert_quorum"] = "auto"
+	}
+	opts := []ch.QueryOption{ch.WithSettings(settings)}
+	if db.cfg.Protocol == "http" {
+		opts = append(opts, ch.WithColumnNamesAndTypes(t.columns))
+	}
+	return ch.Context(ctx, opts...)
+}
+
+// openBatch begins an insert into t. Over both protocols it holds a connection of the
+// pool until the batch is sent or closed.
+func (db *DB) openBatch(ctx context.Context, t *table, token string) (driver.Batch, error) {
+	return db.conn.PrepareBatch(db.insertContext(ctx, t, token), t.insert(db.names))
+}
+
+// unreachable says that err came from the way to the server, not from the server. HTTP
+// reports a closed or refused connection as a net error, native as io.EOF or a timeout.
+func unreachable(err error) bool {
+	var netErr net.Error
+	var opErr *net.OpError
+	var httpErr *ch.HTTPError
+	switch {
+	case errors.As(err, &opErr), errors.As(err, &netErr):
+		return true
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed):
+		return true
+	case errors.Is(err, ch.ErrAcquireConnTimeout), errors.Is(err, ch.ErrAcquireConnNoAddress), errors.Is(err, os.ErrDeadlineExceeded):
+		return true
+	case errors.As(err, &httpErr): // a proxy in between: busy, or its server is away
+		return httpErr.StatusCode == 429 || httpErr.StatusCode == 502 || httpErr.StatusCode == 503 || httpErr.StatusCode == 504
+	}
+	return false
+}
+
+func (c Config) password() (string, error) {
+	if c.PasswordFile == "" {
+		return "", nil
+	}
+	b, err := readSmallFile(c.PasswordFile)
+	if err != nil {
+		return "", fmt.Errorf("password_file: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+func (t TLSConfig) load() (*tls.Config, error) {
+	if !t.Enabled {
+		return nil, nil
+	}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify}
+	if t.CAFile != "" {
+		pem, err := readSmallFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca_file: %w", err)
+		}
+		conf.RootCAs = x509.NewCertPool()
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls.ca_file: %s holds no certificate", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.cert_file: %w", err)
+		}
+		conf.Certificates = []tls.Certificate{cert}
+	}
+	return conf, nil
+}
+
+// readSmallFile reads a secret or certificate, at most 1 MiB of it.
+func readSmallFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const limit = 1 << 20
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && len(b) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return b, err
+}
+
+func checkAddr(a string) error {
+	host, port, err := net.SplitHostPort(a)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port", a)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || host == "" {
+		return fmt.Errorf("%q is not host:port", a)
+	}
+	return nil
+}

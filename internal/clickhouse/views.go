@@ -1,0 +1,271 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sextant/features"
+	schema "sextant/schema/sql"
+)
+
+// reserved are the names of the schema's own tables and views: a feature view must not
+// replace one.
+var reserved = map[string]bool{
+	"samples": true, "series": true, "ingest_ledger": true, "agents": true, "agents_of_ledger": true,
+	"dead_letters": true, "feature_views": true, "schema_versions": true,
+	"ledger": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
+}
+
+// ApplyViews makes the store ready for rows of views: a table for each version, a column
+// for each feature, and under the view's plain name its newest version. A feature that
+// the definition gained becomes a column; one that it lost stays, and is NULL from then
+// on. A feature whose type changed is an error: give the view a new version.
+func (db *DB) ApplyViews(ctx context.Context, views []*features.View) error {
+	var errs []error
+	for _, v := range views {
+		if err := db.applyView(ctx, v); err != nil {
+			errs = append(errs, fmt.Errorf("feature view %s version %d: %w", v.Name, v.Version, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (db *DB) applyView(ctx context.Context, v *features.View) error {
+	if err := checkView(v); err != nil {
+		return err
+	}
+	text, err := renderFile(schema.Files, "features/table.sql", viewData{names: db.names, v: v})
+	if err != nil {
+		return err
+	}
+	if err := db.conn.Exec(ctx, text); err != nil {
+		return fmt.Errorf("create table: %w", err)
+	}
+	if err := db.alterView(ctx, v); err != nil {
+		return err
+	}
+	if s := db.names.Distributed(v.Table(), shardOf(v)); s != "" {
+		if err := db.conn.Exec(ctx, strings.TrimSuffix(s, ";")); err != nil {
+			return fmt.Errorf("create table over all shards: %w", err)
+		}
+	}
+	if err := db.setRetention(ctx, v.Table(), "tick", db.cfg.Retention.FeaturesDays); err != nil {
+		return err
+	}
+	if err := db.registerView(ctx, v); err != nil {
+		return fmt.Errorf("register: %w", err)
+	}
+	return db.replaceView(ctx, v)
+}
+
+// checkView refuses what SQL cannot hold. What PromQL and YAML allow, the loader of the
+// views has checked.
+func checkView(v *features.View) error {
+	taken := map[string]string{"tick": "a column of every view", "known": "a column of every view"}
+	if !identifier.MatchString(v.Name) || reserved[v.Name] {
+		return fmt.Errorf("%q cannot name a view in SQL", v.Name)
+	}
+	for _, k := range v.Keys {
+		if !identifier.MatchString(k) || taken[k] != "" {
+			return fmt.Errorf("key %q cannot name a column", k)
+		}
+		taken[k] = "a key"
+	}
+	for i := range v.Features {
+		f := v.Features[i].Name
+		if !identifier.MatchString(f) {
+			return fmt.Errorf("feature %q cannot name a column", f)
+		}
+		if taken[f] != "" {
+			return fmt.Errorf("feature %q has the name of %s", f, taken[f])
+		}
+		taken[f] = "another feature"
+	}
+	return nil
+}
+
+// viewData is what the templates of schema/sql/features see.
+type viewData struct {
+	names
+	v      *features.View
+	latest int64 // version that the plain name shows
+}
+
+// Table shadows names.Table: the table of this version.
+func (d viewData) Table() string { return d.v.Table() }
+
+// Source is the table that the plain name shows.
+func (d viewData) Source() string {
+	latest := *d.v
+	latest.Version = int(d.latest)
+	return latest.Table()
+}
+
+func (d viewData) View() string   { return d.v.Name }
+func (d viewData) Keys() []string { return d.v.Keys }
+
+func (d viewData) Comment() string {
+	c := fmt.Sprintf("Features of a %s every %v", d.v.Entity, d.v.Interval)
+	if d.v.Description != "" {
+		c += ": " + d.v.Description
+	}
+	return c
+}
+
+func (d viewData) Columns() []viewColumn {
+	out := make([]viewColumn, len(d.v.Features))
+	for i := range out {
+		out[i] = viewColumn{&d.v.Features[i]}
+	}
+	return out
+}
+
+// viewColumn is the column of one feature.
+type viewColumn struct{ f *features.Feature }
+
+// Type is the column's type as the server spells it.
+func (c viewColumn) Type() string {
+	if c.f.DType == features.String {
+		return "LowCardinality(Nullable(String))"
+	}
+	return "Nullable(" + baseType(c.f.DType) + ")"
+}
+
+// codec: see docs/adr/0005-sample-codecs.md.
+func (c viewColumn) codec() string {
+	switch c.f.DType {
+	case features.Float32, features.Float64:
+		return " CODEC(Gorilla, ZSTD(1))"
+	case features.Int64:
+		return " CODEC(Delta, ZSTD(1))"
+	}
+	return ""
+}
+
+// Comment is the feature's unit and description.
+func (c viewColumn) Comment() string {
+	switch {
+	case c.f.Unit == "":
+		return c.f.Description
+	case c.f.Description == "":
+		return c.f.Unit
+	}
+	return c.f.Unit + ": " + c.f.Description
+}
+
+// Definition is the column in CREATE TABLE and ADD COLUMN.
+func (c viewColumn) Definition() string {
+	return ident(c.f.Name) + " " + c.Type() + " COMMENT " + quote(c.Comment()) + c.codec()
+}
+
+// alterView adds the columns that the table lacks and renews the comments.
+func (db *DB) alterView(ctx context.Context, v *features.View) error {
+	have, err := db.columnsOf(ctx, v)
+	if err != nil {
+		return err
+	}
+	var changes []string
+	for _, c := range (viewData{names: db.names, v: v}).Columns() {
+		old, ok := have[c.f.Name]
+		switch {
+		case !ok:
+			changes = append(changes, "ADD COLUMN IF NOT EXISTS "+c.Definition())
+		case old.kind != c.Type():
+			return fmt.Errorf("feature %s is a %s, and its column is a %s: a new type needs a new version of the view", c.f.Name, c.Type(), old.kind)
+		case old.comment != c.Comment():
+			changes = append(changes, "COMMENT COLUMN "+ident(c.f.Name)+" "+quote(c.Comment()))
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	tables := []string{db.names.Local(v.Table())}
+	if db.cfg.Cluster != "" {
+		tables = append(tables, db.names.Table(v.Table()))
+	}
+	for _, t := range tables {
+		if err := db.conn.Exec(ctx, "ALTER TABLE "+t+db.names.OnCluster()+" "+strings.Join(changes, ", ")); err != nil {
+			return fmt.Errorf("alter table: %w", err)
+		}
+	}
+	db.log.Info("feature view changed", "view", v.Name, "version", v.Version, "changes", len(changes))
+	return nil
+}
+
+type columnInfo struct {
+	kind, comment string
+	key           bool
+}
+
+// columnsOf reads the columns of v's table, and checks that the keys are v's.
+func (db *DB) columnsOf(ctx context.Context, v *features.View) (map[string]columnInfo, error) {
+	local := strings.TrimPrefix(db.names.Local(v.Table()), db.names.DB()+".")
+	rows, err := db.conn.Query(ctx, "SELECT name, type, comment, is_in_sorting_key = 1 FROM system.columns WHERE database = ? AND table = ? ORDER BY position",
+		db.cfg.Database, strings.Trim(local, "`"))
+	if err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
+	}
+	defer rows.Close()
+	out := make(map[string]columnInfo)
+	var keys []string
+	for rows.Next() {
+		var name string
+		var c columnInfo
+		var inKey uint8
+		if err := rows.Scan(&name, &c.kind, &c.comment, &inKey); err != nil {
+			return nil, fmt.Errorf("read columns: %w", err)
+		}
+		if inKey == 1 && name != "tick" {
+			keys = append(keys, name)
+		}
+		out[name] = c
+	}
+	if got, want := strings.Join(keys, ", "), strings.Join(v.Keys, ", "); got != want {
+		return nil, fmt.Errorf("keys are %s, and the table's are %s: new keys need a new version of the view", want, got)
+	}
+	return out, rows.Err()
+}
+
+func shardOf(v *features.View) string {
+	keys := make([]string, len(v.Keys))
+	for i, k := range v.Keys {
+		keys[i] = ident(k)
+	}
+	return "cityHash64(" + strings.Join(keys, ", ") + ")"
+}
+
+// registerView writes the definition to feature_views.
+func (db *DB) registerView(ctx context.Context, v *features.View) error {
+	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.names.Table("feature_views")+
+		" (name, version, feature, position, dtype, unit, expr, description, entity, keys, tier, interval_ms, ttl_ms, owner)")
+	if err != nil {
+		return err
+	}
+	for i := range v.Features {
+		f := &v.Features[i]
+		if err := batch.Append(v.Name, int64(v.Version), f.Name, uint32(i), baseType(f.DType), f.Unit, f.Expr, f.Description,
+			v.Entity, v.Keys, v.Tier, v.Interval.Milliseconds(), v.TTL.Milliseconds(), v.Owner); err != nil {
+			return errors.Join(err, batch.Close())
+		}
+	}
+	return batch.Send()
+}
+
+// replaceView points the plain name at the newest version that was ever applied: an old
+// program that starts again must not turn readers back.
+func (db *DB) replaceView(ctx context.Context, v *features.View) error {
+	var latest int64
+	if err := db.conn.QueryRow(ctx, "SELECT max(version) FROM "+db.names.Table("feature_views")+" WHERE name = ?", v.Name).Scan(&latest); err != nil {
+		return fmt.Errorf("newest version: %w", err)
+	}
+	text, err := renderFile(schema.Files, "features/view.sql", viewData{names: db.names, v: v, latest: latest})
+	if err != nil {
+		return err
+	}
+	if err := db.conn.Exec(ctx, text); err != nil {
+		return fmt.Errorf("create view: %w", err)
+	}
+	return nil
+}
