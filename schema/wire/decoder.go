@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/zeebo/xxh3"
@@ -84,16 +83,13 @@ func (d *Decoder) reset(b []byte) {
 func (d *Decoder) scan() error {
 	b, p := d.b, 0
 	for p < len(b) {
-		start, end := 0, 0
 		t, next, err := tag(b, p)
 		if err == nil {
 			switch {
 			case t == tagSymbol:
 				next, err = d.hopSymbols(p)
 			case t == tagTimeSeries:
-				if start, end, err = span(b, next); err == nil {
-					next, err = end, d.scanSeries(start, end)
-				}
+				next, err = d.scanRun(p, next)
 			case t>>3 <= 3:
 				err = errV1
 			case t>>3 == tagSymbol>>3 || t>>3 == tagTimeSeries>>3:
@@ -154,6 +150,25 @@ const (
 	markRun    = 2 // begins a further run of symbols
 )
 
+// scanRun reads the run of series fields of which the first stands at p and its length
+// at next.
+func (d *Decoder) scanRun(p, next int) (int, error) {
+	b := d.b
+	for {
+		start, end, err := span(b, next)
+		if err == nil && !d.scanUsual(start, end) {
+			err = d.scanSeries(start, end)
+		}
+		if err != nil {
+			return 0, located(p, err)
+		}
+		if p = end; p == len(b) || b[p] != tagTimeSeries {
+			return p, nil
+		}
+		next = p + 1
+	}
+}
+
 // scanSeries reads the samples of the series in b[p:end] and appends everything else
 // to the layout.
 func (d *Decoder) scanSeries(p, end int) error {
@@ -164,29 +179,26 @@ func (d *Decoder) scanSeries(p, end int) error {
 	d.series = append(d.series, bounds{uint32(p), uint32(end)})
 	before, kept := len(d.Values), p
 	for p < end {
-		var next int
-		var err error
-		switch b[p] {
-		case tagRefs, tagMetadata:
-			_, next, err = span(b, p+1)
-		case tagSample:
-			d.layout = appendShort(d.layout, b, kept, p)
-			next, err = d.scanSample(b, p+1)
-			kept = next
-		default:
-			var drop bool
-			next, drop, err = d.skipSeriesField(b, p)
-			if drop {
-				d.layout = appendShort(d.layout, b, kept, p)
-				kept = next
+		t, next, err := tag(b, p)
+		drop := false
+		if err == nil {
+			if t == tagSample {
+				next, err = d.scanSample(b, next)
+				drop = true
+			} else {
+				next, drop, err = d.skipSeriesField(b, next, t)
 			}
 		}
 		if err != nil {
 			return located(p, err)
 		}
+		if drop {
+			d.layout = append(d.layout, b[kept:p]...)
+			kept = next
+		}
 		p = next
 	}
-	d.layout = appendShort(d.layout, b, kept, end)
+	d.layout = append(d.layout, b[kept:end]...)
 	samples := len(d.Values) - before
 	d.layout = append(d.layout, markSeries)
 	d.layout = appendUvarint(d.layout, uint64(samples))
@@ -212,13 +224,9 @@ func (d *Decoder) own(before, n int) {
 	}
 }
 
-// skipSeriesField passes a rare field of a series; drop says that it is no part of the
+// skipSeriesField passes a field of a series; drop says that it is no part of the
 // layout.
-func (d *Decoder) skipSeriesField(b []byte, p int) (next int, drop bool, err error) {
-	t, next, err := tag(b, p)
-	if err != nil {
-		return 0, false, err
-	}
+func (d *Decoder) skipSeriesField(b []byte, p int, t uint64) (next int, drop bool, err error) {
 	switch {
 	case t == tagHistogram:
 		d.Histograms++
@@ -226,30 +234,15 @@ func (d *Decoder) skipSeriesField(b []byte, p int) (next int, drop bool, err err
 	case t == tagExemplar:
 		d.Exemplars++
 		drop = true
-	case t == tagSample || t == tagRefs || t == tagMetadata:
-		return 0, false, fmt.Errorf("tag %d is not in its shortest form", t)
-	case t != tagRef && t>>3 <= 5:
+	case t>>3 <= 5 && t != tagRefs && t != tagRef && t != tagMetadata:
 		return 0, false, errWireType
 	}
-	next, err = skip(b, next, t)
+	next, err = skip(b, p, t)
 	return next, drop, err
 }
 
-// sampleLen is the length of a sample with a value and a timestamp of six varint bytes,
-// which is what every timestamp from 1971 to 2109 has.
-const sampleLen = 1 + 8 + 1 + 6
-
 // scanSample reads the sample whose length stands at b[p].
 func (d *Decoder) scanSample(b []byte, p int) (int, error) {
-	if len(b)-p > sampleLen && b[p] == sampleLen && b[p+1] == tagValue && b[p+10] == tagTimestamp {
-		// The usual form at a fixed place: no loop and one bounds check.
-		s := b[p+2 : p+1+sampleLen : p+1+sampleLen]
-		t := uint64(binary.LittleEndian.Uint32(s[9:])) | uint64(binary.LittleEndian.Uint16(s[13:]))<<32
-		if t&0x8080_8080_8080 == 0x0080_8080_8080 {
-			t = t&0x7f | t>>1&(0x7f<<7) | t>>2&(0x7f<<14) | t>>3&(0x7f<<21) | t>>4&(0x7f<<28) | t>>5&(0x7f<<35)
-			return p + 1 + sampleLen, d.add(math.Float64frombits(binary.LittleEndian.Uint64(s)), int64(t))
-		}
-	}
 	p, end, err := span(b, p)
 	if err != nil {
 		return 0, err
@@ -276,28 +269,12 @@ func (d *Decoder) scanSample(b []byte, p int) (int, error) {
 		}
 		p = next
 	}
-	return end, d.add(value, int64(ms))
-}
-
-func (d *Decoder) add(value float64, ms int64) error {
 	if len(d.Values) == MaxSamples {
-		return &LimitError{LimitSamples, MaxSamples, MaxSamples + 1}
+		return 0, &LimitError{LimitSamples, MaxSamples, MaxSamples + 1}
 	}
 	d.Values = append(d.Values, value)
-	d.Times = append(d.Times, ms)
-	return nil
-}
-
-// appendShort appends b[start:end]. The pieces of a series are short, so copying a fixed
-// 32 bytes and keeping what is wanted is cheaper than a call of memmove.
-func appendShort(dst, b []byte, start, end int) []byte {
-	n := len(dst)
-	if end-start > 32 || start+32 > len(b) || n+32 > cap(dst) {
-		return append(dst, b[start:end]...)
-	}
-	dst = dst[:n+32]
-	*(*[32]byte)(dst[n:]) = *(*[32]byte)(b[start:])
-	return dst[:n+end-start]
+	d.Times = append(d.Times, int64(ms))
+	return end, nil
 }
 
 // hash folds the symbols, which lie in one piece, and the collected rest into Layout.

@@ -142,7 +142,7 @@ func (t *Template) Append(dst []byte, ts []int64, values []float64) []byte {
 	}
 	dst, body := t.copy(dst)
 	for i, at := range t.patch {
-		patch(body[at:], values[i], spread(ts[i]))
+		patch(body[at:], values[i], spread(uint64(ts[i])))
 	}
 	return dst
 }
@@ -156,7 +156,7 @@ func (t *Template) AppendAt(dst []byte, ms int64, values []float64) []byte {
 		return t.rebuild(dst, slices.Repeat([]int64{ms}, len(values)), values)
 	}
 	dst, body := t.copy(dst)
-	at := spread(ms)
+	at := spread(uint64(ms))
 	for i, p := range t.patch {
 		patch(body[p:], values[i], at)
 	}
@@ -182,12 +182,6 @@ func patch(at []byte, value float64, ms uint64) {
 
 // sixBytes says that ms takes six bytes as a varint, as the placeholders do.
 func sixBytes(ms int64) bool { return ms >= 1<<35 && ms < 1<<42 }
-
-// spread returns the six varint bytes of ms, the first in the low bits.
-func spread(ms int64) uint64 {
-	v := uint64(ms)
-	return v&0x7f | v&(0x7f<<7)<<1 | v&(0x7f<<14)<<2 | v&(0x7f<<21)<<3 | v&(0x7f<<28)<<4 | v&(0x7f<<35)<<5 | 0x80_8080_8080
-}
 
 // rebuild encodes timestamps of any length. Padding them to a fixed length is no way
 // out: overlong varints are refused by some readers.

@@ -104,46 +104,56 @@ func (d *Decoder) appendRefs(refs []uint32, b []byte, p int) ([]uint32, error) {
 func (d *Decoder) Meta(i int) (typ MetricType, unit, help string) {
 	d.indexSymbols()
 	at := d.series[i]
-	for p := int(at.start); p < int(at.end); {
-		t, next, err := tag(d.b[:at.end], p)
+	var m meta
+	for b, p := d.b[:at.end], int(at.start); p < len(b); {
+		t, next, err := tag(b, p)
 		if err != nil {
-			return typ, unit, help
+			break
 		}
+		end := 0
 		if t == tagMetadata {
-			start, end, err := span(d.b[:at.end], next)
-			if err != nil {
-				return typ, unit, help
+			if next, end, err = span(b, next); err == nil {
+				m.read(b[:end], next)
 			}
-			typ, unit, help = d.meta(d.b[:end], start)
-			p = end
-		} else if p, err = skip(d.b[:at.end], next, t); err != nil {
-			return typ, unit, help
+		} else {
+			end, err = skip(b, next, t)
 		}
+		if err != nil {
+			break
+		}
+		p = end
 	}
-	return typ, unit, help
+	if m.typ <= uint64(TypeStateSet) {
+		typ = MetricType(m.typ)
+	}
+	return typ, d.text(m.unit), d.text(m.help)
 }
 
-func (d *Decoder) meta(b []byte, p int) (typ MetricType, unit, help string) {
+// meta is a Metadata message: its type, and references to symbols.
+type meta struct{ typ, unit, help uint64 }
+
+// read takes the fields of b[p:] up to the first that makes no sense.
+func (m *meta) read(b []byte, p int) {
 	for p < len(b) {
 		t, next, err := tag(b, p)
-		if err != nil || t&7 != wireVarint {
-			return typ, unit, help
-		}
-		v, next, err := uvarint(b, next)
 		if err != nil {
-			return typ, unit, help
+			return
 		}
-		switch {
-		case t == tagType && v <= uint64(TypeStateSet):
-			typ = MetricType(v)
-		case t == tagHelp:
-			help = d.text(v)
-		case t == tagUnit:
-			unit = d.text(v)
+		switch t {
+		case tagType:
+			m.typ, next, err = uvarint(b, next)
+		case tagHelp:
+			m.help, next, err = uvarint(b, next)
+		case tagUnit:
+			m.unit, next, err = uvarint(b, next)
+		default:
+			next, err = skip(b, next, t)
+		}
+		if err != nil {
+			return
 		}
 		p = next
 	}
-	return typ, unit, help
 }
 
 func (d *Decoder) text(ref uint64) string {
