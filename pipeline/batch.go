@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"sextant/features"
 	"sextant/schema/wire"
@@ -14,13 +15,42 @@ import (
 type Batch struct {
 	Topic       string
 	Partition   int32
-	First, Last int64 // offsets covered, inclusive: the base of the deduplication token
+	First, Last int64      // offsets covered, inclusive; Last is First-1 when only ticks closed
+	Next        Checkpoint // what to commit once the batch is durable
 
 	Samples Samples
 	Series  []SeriesRow
 	Rows    []*features.Rows
 	Ledger  []LedgerRow
 	Dead    []DeadLetter
+}
+
+// Token names the batch's content for deduplication. It holds the watermark because a
+// silent partition closes ticks without new records: two such batches cover the same
+// offsets and hold different rows.
+func (b *Batch) Token() string {
+	return fmt.Sprintf("%s/%d/%d-%d@%d", b.Topic, b.Partition, b.First, b.Last, b.Next.Watermark)
+}
+
+// Len is the number of rows, of all tables.
+func (b *Batch) Len() int {
+	n := len(b.Samples.Series) + len(b.Series) + len(b.Ledger) + len(b.Dead)
+	for _, r := range b.Rows {
+		n += len(r.Tick)
+	}
+	return n
+}
+
+// reset empties the batch and keeps its columns' memory.
+func (b *Batch) reset() {
+	s := b.Samples
+	clear(b.Series)
+	clear(b.Ledger)
+	*b = Batch{
+		Samples: Samples{s.Series[:0], s.Time[:0], s.Value[:0], s.Flags[:0]},
+		Series:  b.Series[:0],
+		Ledger:  b.Ledger[:0],
+	}
 }
 
 // Samples are columns of equal length.

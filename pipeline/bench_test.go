@@ -1,0 +1,84 @@
+package pipeline_test
+
+import (
+	"testing"
+	"time"
+
+	"sextant/features"
+	"sextant/internal/testkit/fleet"
+	"sextant/pipeline"
+	"sextant/schema/wire"
+)
+
+const benchNodes = 500
+
+// benchMachine has seen enough of a fleet for every window of the built-in views to be
+// full, and has closed every tick up to there.
+func benchMachine(b *testing.B, interval time.Duration) (m *pipeline.Machine, f *fleet.Fleet, tick int) {
+	b.Helper()
+	views, err := features.Builtin()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, v := range views {
+		if interval > 0 {
+			v.Interval = interval
+		}
+	}
+	f = fleet.New(benchNodes, 1)
+	if m, err = pipeline.NewMachine(pipeline.Config{Views: views}, pipeline.Checkpoint{}); err != nil {
+		b.Fatal(err)
+	}
+	for ; tick < 32; tick++ {
+		addTick(b, m, f, tick)
+	}
+	return m, f, tick
+}
+
+func addTick(b *testing.B, m *pipeline.Machine, f *fleet.Fleet, tick int) {
+	b.Helper()
+	addAll(b, m, f.Log(tick, tick+1, int64(tick*benchNodes)))
+}
+
+func addAll(b *testing.B, m *pipeline.Machine, log []wire.Record) {
+	b.Helper()
+	for _, r := range log {
+		if err := m.Add(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if batch := m.Take(); batch != nil {
+		m.Recycle(batch)
+	}
+}
+
+// BenchmarkMachineAdd is the cost of a sample from record to batch and windows. An op is
+// a sample. No view is ever due, so no tick is evaluated.
+func BenchmarkMachineAdd(b *testing.B) {
+	m, f, tick := benchMachine(b, 24*time.Hour)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += benchNodes * fleet.PerNode {
+		b.StopTimer()
+		log := f.Log(tick, tick+1, int64(tick*benchNodes))
+		tick++
+		b.StartTimer()
+		addAll(b, m, log)
+	}
+}
+
+// BenchmarkTick is the cost of evaluating the built-in views for one node at one tick.
+// An op is a node.
+func BenchmarkTick(b *testing.B) {
+	m, f, tick := benchMachine(b, 0)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += benchNodes {
+		b.StopTimer()
+		addTick(b, m, f, tick)
+		tick++
+		b.StartTimer()
+		// Silence closes the ticks that the records left open: one per round.
+		m.Idle(fleet.Base + int64(tick)*fleet.Interval + 30_000)
+	}
+}

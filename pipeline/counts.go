@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"slices"
+
+	"sextant/pipeline/evaluate"
+	"sextant/schema/wire"
+)
+
+// FeatureCounts says what became of one feature's results that are not stored.
+type FeatureCounts = evaluate.Counts
+
+// Counts says what a machine did since it began.
+type Counts struct {
+	Records       uint64 // records taken
+	Replayed      uint64 // of them, durable already: read to warm windows
+	Stale         uint64 // records below one that was taken: left out
+	Dead          uint64 // records that cannot be read
+	Samples       uint64 // samples stored
+	Late          uint64 // of them, later than the lateness
+	Duplicates    uint64 // samples left out: same series and time again
+	Blanks        uint64 // samples left out: a value that means "no value"
+	Retimed       uint64 // samples whose event time was out of bounds
+	Refused       uint64 // samples left out: of a refused series
+	Histograms    uint64 // native histograms left out
+	RefusedSeries uint64 // series with bad labels, twice in a record, or over the limit
+	Collisions    uint64 // of them, two label sets with one id
+	LayoutHits    uint64
+	LayoutMisses  uint64
+	Ticks         uint64 // ticks closed
+}
+
+// Counts returns the counts so far.
+func (m *Machine) Counts() Counts { return m.counts }
+
+// FeatureCounts calls f with what became of each feature's results.
+func (m *Machine) FeatureCounts(f func(view, feature string, c FeatureCounts)) { m.eval.Counts(f) }
+
+// Windows is the number of series whose recent past is held for the views.
+func (m *Machine) Windows() int { return m.eval.Store().Len() }
+
+// Watermark is how far event time has come, unix ms.
+func (m *Machine) Watermark() int64 { return m.time.watermark }
+
+func copyRecord(r *wire.Record) wire.Record {
+	c := *r
+	c.Key, c.Value = slices.Clone(r.Key), slices.Clone(r.Value)
+	c.Headers = make([]wire.Header, len(r.Headers))
+	for i, h := range r.Headers {
+		c.Headers[i] = wire.Header{Key: h.Key, Value: slices.Clone(h.Value)}
+	}
+	return c
+}

@@ -1,0 +1,188 @@
+// Package evaluate turns the samples before a tick into feature rows. The upstream
+// PromQL engine says what an expression means; this package says what of its answer is a
+// feature value. The stream, a backfill and a test run the same code.
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"sextant/features"
+	"sextant/pipeline/window"
+)
+
+// Options are the choices that change what rows say, or what they cost.
+type Options struct {
+	Lookback  time.Duration // how long a sample stands for its series in an instant selector
+	GroupSize int           // nodes per query
+}
+
+// Evaluator evaluates views over a window store that it owns. It is not safe for
+// concurrent use.
+type Evaluator struct {
+	views  []*view
+	store  *window.Store
+	reader *window.Reader
+	engine *promql.Engine
+}
+
+// view is a feature view and the scratch space of its evaluation.
+type view struct {
+	*features.View
+	vectors []int // features by the type of their expression
+	scalars []int
+	counts  []Counts
+	rows    rowIndex
+}
+
+// Counts says what became of one feature's results that are not stored, and of its
+// queries that failed.
+type Counts struct {
+	Errors      uint64 // queries of one node that failed
+	ExtraLabels uint64 // results whose labels are not exactly the view's keys
+	Duplicates  uint64 // entities left NULL because the expression gave them two results
+	OutOfRange  uint64 // values outside the valid range or the type: NULL
+}
+
+// New checks and compiles the views. Every fault is reported at once.
+func New(views []*features.View, o Options) (*Evaluator, error) {
+	p := &parsed{parser.NewParser(parser.Options{}), map[string]parser.Expr{}}
+	e := &Evaluator{engine: newEngine(o.Lookback, p), store: window.NewStore(o.GroupSize)}
+	var errs []error
+	for _, def := range views {
+		v := &view{View: def, counts: make([]Counts, len(def.Features))}
+		for i, f := range def.Features {
+			if err := e.compile(v, i, p, o.Lookback); err != nil {
+				errs = append(errs, fmt.Errorf("%s:%d: feature %s: %w", def.File, f.Line, f.Name, err))
+			}
+		}
+		e.views = append(e.views, v)
+	}
+	e.reader = e.store.NewReader()
+	return e, errors.Join(errs...)
+}
+
+// compile parses feature i of a view and has the store keep what it reads.
+func (e *Evaluator) compile(v *view, i int, p *parsed, lookback time.Duration) error {
+	text := v.Features[i].Expr
+	expr, ok := p.exprs[text]
+	if !ok {
+		var err error
+		if expr, err = features.Parse(text); err != nil {
+			return err
+		}
+		p.exprs[text] = expr
+	}
+	switch expr.Type() {
+	case parser.ValueTypeVector:
+		v.vectors = append(v.vectors, i)
+	case parser.ValueTypeScalar:
+		v.scalars = append(v.scalars, i)
+	default:
+		return fmt.Errorf("expression %s gives a %s, not a vector or scalar", text, expr.Type())
+	}
+	return e.store.Keep(expr, lookback)
+}
+
+// newEngine returns an engine that answers the same today and in a replay: an evaluation
+// has no deadline that a slow machine would meet, and no limit that a big fleet would.
+func newEngine(lookback time.Duration, p parser.Parser) *promql.Engine {
+	return promql.NewEngine(promql.EngineOpts{
+		Logger:        slog.New(slog.DiscardHandler),
+		MaxSamples:    math.MaxInt,
+		Timeout:       24 * time.Hour,
+		LookbackDelta: lookback,
+		Parser:        p,
+	})
+}
+
+// Store is where the samples go.
+func (e *Evaluator) Store() *window.Store { return e.store }
+
+// Counts calls f with the counts of every feature so far.
+func (e *Evaluator) Counts(f func(view, feature string, c Counts)) {
+	for _, v := range e.views {
+		for i, c := range v.counts {
+			f(v.Name, v.Features[i].Name, c)
+		}
+	}
+}
+
+// Tick evaluates every view whose interval divides the tick, at the last millisecond
+// before it: a range of w reads [tick-w, tick). known is the time from which the rows
+// could be known. Both are unix ms. An entity has a row when a vector gave it a value.
+func (e *Evaluator) Tick(tick, known int64) []*features.Rows {
+	var out []*features.Rows
+	for _, v := range e.views {
+		if tick%v.Interval.Milliseconds() != 0 {
+			continue
+		}
+		if rows := e.evalView(v, tick, known); len(rows.Tick) > 0 {
+			out = append(out, rows)
+		}
+	}
+	return out
+}
+
+func (e *Evaluator) evalView(v *view, tick, known int64) *features.Rows {
+	rows := newRows(v.View)
+	for g := range e.store.Groups() {
+		if e.store.Empty(g) {
+			continue
+		}
+		v.rows.begin(rows, tick, known)
+		for _, i := range v.vectors {
+			e.evalFeature(v, i, g, tick)
+		}
+		for _, i := range v.scalars {
+			e.evalFeature(v, i, g, tick)
+		}
+		v.rows.end()
+	}
+	return rows
+}
+
+// evalFeature evaluates a feature over a group. A query fails as a whole when one node's
+// series contradict each other, so it is then asked node by node and only that node
+// goes without.
+func (e *Evaluator) evalFeature(v *view, i, group int, tick int64) {
+	v.rows.feature(&v.Features[i], i, &v.counts[i])
+	if e.query(v, i, group, "", tick) == nil {
+		return
+	}
+	for _, node := range e.store.NodesOf(group) {
+		if e.query(v, i, group, node, tick) != nil {
+			v.counts[i].Errors++
+		}
+	}
+}
+
+func (e *Evaluator) query(v *view, i, group int, node string, tick int64) error {
+	ctx := context.Background()
+	e.reader.Use(group, node)
+	q, err := e.engine.NewInstantQuery(ctx, e.reader, nil, v.Features[i].Expr, time.UnixMilli(tick-1))
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	res := q.Exec(ctx)
+	if res.Err != nil {
+		return res.Err
+	}
+	switch val := res.Value.(type) {
+	case promql.Vector:
+		for j := range val {
+			v.rows.put(&val[j])
+		}
+	case promql.Scalar:
+		v.rows.putAll(val.V)
+	}
+	return nil
+}

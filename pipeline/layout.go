@@ -1,0 +1,166 @@
+package pipeline
+
+import (
+	"sextant/pipeline/window"
+	"sextant/schema/wire"
+)
+
+// layout is all that is known of a scrape whose series are the same as in an earlier one:
+// a record with a known layout costs no label work.
+type layout struct {
+	hash    [2]uint64
+	samples int // of the record that made it: another number under the hash is a collision
+	used    uint64
+
+	ids     []uint64 // by series
+	refused []int32  // series that are left out
+	scales  []scaled
+	blanks  []blanked
+	windows []windowed
+
+	last  int64   // newest sample time of any series
+	lasts []int64 // newest sample time per series, when they are not all last
+}
+
+// The series of a layout that need more than copying, each ascending by series.
+type (
+	scaled struct {
+		series int32
+		by     float64
+	}
+	blanked struct {
+		series int32
+		blank  []float64
+	}
+	windowed struct {
+		series int32
+		window *window.Series
+	}
+)
+
+// node is what is known of one node: its layouts, and how many series it has registered.
+type node struct {
+	name    string
+	layouts map[[2]uint64]*layout
+	series  int
+	ingest  int64 // append time of its last record, unix ms
+}
+
+// node returns the state of a node and notes that it is alive.
+func (m *Machine) node(name string, ingest int64) *node {
+	n, ok := m.nodes[name]
+	if !ok {
+		n = &node{name: name, layouts: map[[2]uint64]*layout{}}
+		m.nodes[name] = n
+	}
+	n.ingest = ingest
+	return n
+}
+
+// layout returns the plan of the record that the decoder holds.
+func (m *Machine) layout(n *node) *layout {
+	m.uses++
+	d := &m.decoder
+	if l, ok := n.layouts[d.Layout]; ok && l.samples == len(d.Values) && len(l.ids) == d.NumSeries {
+		l.used = m.uses
+		m.counts.LayoutHits++
+		return l
+	}
+	m.counts.LayoutMisses++
+	if len(n.layouts) >= m.cfg.MaxLayouts {
+		n.evict()
+	}
+	l := m.plan(n)
+	n.layouts[d.Layout] = l
+	return l
+}
+
+// evict forgets the layout that was used longest ago. Its series stay registered.
+func (n *node) evict() {
+	var oldest *layout
+	for _, l := range n.layouts {
+		if oldest == nil || l.used < oldest.used {
+			oldest = l
+		}
+	}
+	delete(n.layouts, oldest.hash)
+}
+
+// plan reads the labels of every series of the record.
+func (m *Machine) plan(n *node) *layout {
+	d := &m.decoder
+	l := &layout{hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries)}
+	inRecord := make(map[uint64]struct{}, d.NumSeries)
+	var fresh []*window.Series
+	for i := range d.NumSeries {
+		s, isNew, err := m.register(n, i)
+		if err != nil {
+			m.counts.RefusedSeries++
+			l.refused = append(l.refused, int32(i))
+			continue
+		}
+		if _, twice := inRecord[s.id]; twice {
+			// The same series again, or two source names of one canonical series.
+			m.counts.RefusedSeries++
+			l.refused = append(l.refused, int32(i))
+			continue
+		}
+		inRecord[s.id] = struct{}{}
+		l.ids[i] = s.id
+		l.treat(int32(i), s.metric)
+		if s.window != nil {
+			l.windows = append(l.windows, windowed{int32(i), s.window})
+			if isNew {
+				fresh = append(fresh, s.window)
+			}
+		}
+	}
+	m.eval.Store().Buffers(fresh, m.time.interval)
+	return l
+}
+
+// treat notes what the catalogue says about the values of a series.
+func (l *layout) treat(i int32, metric *Metric) {
+	if metric == nil {
+		return
+	}
+	if metric.Scale != 0 && metric.Scale != 1 {
+		l.scales = append(l.scales, scaled{i, metric.Scale})
+	}
+	if len(metric.Blank) > 0 {
+		l.blanks = append(l.blanks, blanked{i, metric.Blank})
+	}
+}
+
+// forgetSilent drops the nodes that sent nothing for as long as an event time may lie
+// back. Were one to return, its series are registered again.
+func (m *Machine) forgetSilent() {
+	dead := 0
+	for name, n := range m.nodes {
+		if n.ingest < m.time.ingest-m.time.maxPast {
+			n.layouts = nil
+			delete(m.nodes, name)
+			m.eval.Store().Forget(name)
+			dead++
+		}
+	}
+	if dead == 0 {
+		return
+	}
+	for id, s := range m.series {
+		if s.node.layouts == nil {
+			delete(m.series, id)
+		}
+	}
+}
+
+// kindOf is the kind of a series in the text form that the series table keeps. The
+// catalogue decides; the exposition's type is believed only for what it does not know.
+func kindOf(metric *Metric, typ wire.MetricType) string {
+	if metric != nil {
+		return metric.Kind
+	}
+	return exposedKinds[min(int(typ), len(exposedKinds)-1)]
+}
+
+var exposedKinds = [...]string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}

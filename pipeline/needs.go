@@ -1,0 +1,48 @@
+package pipeline
+
+// needs remembers, for each stretch of event time, the first record with a windowed
+// sample in it: where a restart must begin to find the windows as they are.
+type needs struct {
+	width   int64 // ms of event time per bucket
+	buckets []need
+}
+
+type need struct {
+	bucket int64 // event time / width
+	offset int64 // the first record with a sample in it
+	start  int64 // the watermark when that record came, unix ms
+}
+
+// touch notes that the record at offset put a sample of time t into a window. Offsets
+// only grow, so the first touch of a bucket stays.
+func (n *needs) touch(t, offset, watermark int64) {
+	b := t / n.width
+	for i := len(n.buckets) - 1; i >= 0; i-- {
+		if n.buckets[i].bucket == b {
+			return
+		}
+	}
+	n.buckets = append(n.buckets, need{b, offset, watermark})
+}
+
+// oldest returns the first record that has a sample at low or later, and forgets what is
+// older than low.
+func (n *needs) oldest(low int64) (need, bool) {
+	kept := n.buckets[:0]
+	for _, b := range n.buckets {
+		if (b.bucket+1)*n.width > low {
+			kept = append(kept, b)
+		}
+	}
+	n.buckets = kept
+	if len(kept) == 0 {
+		return need{}, false
+	}
+	first := kept[0]
+	for _, b := range kept[1:] {
+		if b.offset < first.offset {
+			first = b
+		}
+	}
+	return first, true
+}

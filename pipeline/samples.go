@@ -1,0 +1,291 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"sextant/schema/wire"
+)
+
+// tally says what became of the samples of one record.
+type tally struct{ stored, late, duplicates int }
+
+// samples appends the decoder's samples to the batch, whole columns at a time, and then
+// mends the few places that the layout or the times ask for.
+func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally {
+	d := &m.decoder
+	out := &m.batch.Samples
+	base := len(out.Series)
+	n := len(d.Values)
+	if d.Series == nil {
+		out.Series = append(out.Series, l.ids...)
+	} else {
+		for _, s := range d.Series {
+			out.Series = append(out.Series, l.ids[s])
+		}
+	}
+	out.Time = append(out.Time, d.Times...)
+	out.Value = append(out.Value, d.Values...)
+	out.Flags = slices.Grow(out.Flags, n)[:base+n]
+	p := pass{
+		m: m, l: l, offset: rec.Offset,
+		ids: out.Series[base:], times: out.Time[base:], values: out.Value[base:], flags: out.Flags[base:],
+	}
+	flag := uint8(0)
+	if env.State == wire.StatePartial {
+		flag = FlagPartial
+	}
+	for i := range p.flags {
+		p.flags[i] = flag
+	}
+	p.leaveOut()
+	p.scale()
+	t := p.time(env.Scrape, rec.Ingest)
+	p.fillWindows()
+	kept := n
+	if p.gone != nil {
+		kept = p.compact()
+	}
+	if m.replaying {
+		kept = 0
+		t = tally{}
+	}
+	truncateSamples(out, base+kept)
+	t.stored = kept
+	return t
+}
+
+func truncateSamples(s *Samples, n int) {
+	s.Series, s.Time, s.Value, s.Flags = s.Series[:n], s.Time[:n], s.Value[:n], s.Flags[:n]
+}
+
+// pass is the treatment of one record's samples, which lie at the end of the batch.
+type pass struct {
+	m      *Machine
+	l      *layout
+	offset int64
+	ids    []uint64
+	times  []int64
+	values []float64
+	flags  []uint8
+	gone   []bool // samples to leave out; nil while there are none
+	count  tally
+	late   bool // every sample is late
+}
+
+func (p *pass) drop(i int) {
+	if p.gone == nil {
+		p.m.gone = slices.Grow(p.m.gone[:0], len(p.ids))[:len(p.ids)]
+		clear(p.m.gone)
+		p.gone = p.m.gone
+	}
+	p.gone[i] = true
+}
+
+func (p *pass) dropped(i int) bool { return p.gone != nil && p.gone[i] }
+
+// samplesOf calls f with the samples of series s. at is where the samples of the series
+// before it ended; the result is where those of s end.
+func (p *pass) samplesOf(s int32, at int, f func(i int)) int {
+	index := p.m.decoder.Series
+	if index == nil {
+		f(int(s))
+		return int(s) + 1
+	}
+	for at < len(index) && index[at] < uint32(s) {
+		at++
+	}
+	for ; at < len(index) && index[at] == uint32(s); at++ {
+		f(at)
+	}
+	return at
+}
+
+// leaveOut drops the samples of refused series, and the values that say "no value".
+// They are compared exactly: a blank is one bit pattern, not a magnitude.
+func (p *pass) leaveOut() {
+	at := 0
+	for _, s := range p.l.refused {
+		at = p.samplesOf(s, at, func(i int) { p.drop(i); p.m.counts.Refused++ })
+	}
+	at = 0
+	for k := range p.l.blanks {
+		b := &p.l.blanks[k]
+		at = p.samplesOf(b.series, at, func(i int) {
+			if slices.Contains(b.blank, p.values[i]) {
+				p.drop(i)
+				p.m.counts.Blanks++
+			}
+		})
+	}
+}
+
+// scale brings values to the canonical unit. NaN is left alone: its bits tell a
+// staleness marker from a measured NaN.
+func (p *pass) scale() {
+	at := 0
+	for _, s := range p.l.scales {
+		at = p.samplesOf(s.series, at, func(i int) {
+			if v := p.values[i]; !math.IsNaN(v) {
+				p.values[i] = v * s.by
+			}
+		})
+	}
+}
+
+// time gives each sample its event time, drops the ones that repeat their series' last
+// time, and flags the late ones.
+func (p *pass) time(scrape, ingest int64) tally {
+	if len(p.times) == 0 {
+		return p.count
+	}
+	lo, hi := slices.Min(p.times), slices.Max(p.times)
+	if lo == hi {
+		p.oneTime(lo, scrape, ingest)
+	} else {
+		p.ownTimes(scrape, ingest)
+	}
+	return p.count
+}
+
+// oneTime is the usual case: every sample has the time of the scrape.
+func (p *pass) oneTime(t, scrape, ingest int64) {
+	e, l := &p.m.time, p.l
+	if bounded, retimed := e.bound(t, scrape, ingest); retimed {
+		for i := range p.times {
+			p.times[i] = bounded
+			p.flags[i] |= FlagRetimed
+		}
+		p.m.counts.Retimed += uint64(len(p.times))
+		t = bounded
+	}
+	if p.m.decoder.Series != nil || t <= l.last {
+		p.repeats()
+	} else {
+		l.last, l.lasts = t, nil
+	}
+	if e.late(t) {
+		p.late = true
+		for i := range p.flags {
+			p.flags[i] |= FlagLate
+		}
+		p.count.late = p.remaining()
+	}
+}
+
+// ownTimes is for samples that carry the times of their exporter.
+func (p *pass) ownTimes(scrape, ingest int64) {
+	e := &p.m.time
+	p.late = true
+	for i, t := range p.times {
+		if bounded, retimed := e.bound(t, scrape, ingest); retimed {
+			p.times[i] = bounded
+			p.flags[i] |= FlagRetimed
+			p.m.counts.Retimed++
+		}
+	}
+	p.repeats()
+	for i, t := range p.times {
+		switch {
+		case !e.late(t):
+			p.late = false
+		case !p.dropped(i):
+			p.flags[i] |= FlagLate
+			p.count.late++
+		}
+	}
+}
+
+// repeats drops samples whose series had a sample of that very time last. Exporters that
+// cache keep their timestamp until the value is new.
+func (p *pass) repeats() {
+	l := p.l
+	if l.lasts == nil {
+		l.lasts = make([]int64, len(l.ids))
+		for s := range l.lasts {
+			l.lasts[s] = l.last
+		}
+	}
+	index := p.m.decoder.Series
+	for i, t := range p.times {
+		s := i
+		if index != nil {
+			s = int(index[i])
+		}
+		if p.dropped(i) {
+			continue
+		}
+		if t == l.lasts[s] {
+			p.drop(i)
+			p.count.duplicates++
+			continue
+		}
+		l.lasts[s] = max(l.lasts[s], t)
+		l.last = max(l.last, t)
+	}
+}
+
+func (p *pass) remaining() int {
+	n := len(p.ids)
+	for _, g := range p.gone {
+		if g {
+			n--
+		}
+	}
+	return n
+}
+
+// fillWindows puts the samples that are not late into the windows of their series. A
+// late sample is in no window, not even a later tick's: which ticks it would reach
+// depends on when it came, and a backfill that reads stored samples cannot know that.
+func (p *pass) fillWindows() {
+	if p.late || len(p.l.windows) == 0 {
+		return
+	}
+	m, at, noted := p.m, 0, int64(-1)
+	store := m.eval.Store()
+	for _, w := range p.l.windows {
+		if m.decoder.Series == nil && p.gone == nil && p.flags[w.series]&FlagLate == 0 {
+			// One sample, nothing special about it.
+			i := int(w.series)
+			if !w.window.Add(store, p.times[i], p.values[i]) {
+				p.drop(i)
+				p.count.duplicates++
+			}
+			noted = p.note(i, noted)
+			continue
+		}
+		at = p.samplesOf(w.series, at, func(i int) {
+			if p.dropped(i) || p.flags[i]&FlagLate != 0 {
+				return
+			}
+			if !w.window.Add(store, p.times[i], p.values[i]) {
+				p.drop(i)
+				p.count.duplicates++
+			}
+			noted = p.note(i, noted)
+		})
+	}
+}
+
+// note keeps the record for as long as its samples are in windows.
+func (p *pass) note(i int, noted int64) int64 {
+	if t := p.times[i]; t != noted {
+		p.m.needs.touch(t, p.offset, p.m.time.watermark)
+		return t
+	}
+	return noted
+}
+
+// compact moves the samples that stay together and returns their number.
+func (p *pass) compact() int {
+	to := 0
+	for i, gone := range p.gone {
+		if gone {
+			continue
+		}
+		p.ids[to], p.times[to], p.values[to], p.flags[to] = p.ids[i], p.times[i], p.values[i], p.flags[i]
+		to++
+	}
+	return to
+}

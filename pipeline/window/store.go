@@ -1,0 +1,219 @@
+// Package window holds the recent past of the series that feature views read, and shows
+// it to the PromQL engine. It is pure: no clock, goroutine or client.
+package window
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Store keeps, for each series that some expression selects, the points that a later
+// tick may read. Series of a node lie in one group; a query sees one group, so that
+// its working set fits the cache and a fault in one node's data stays near that node.
+type Store struct {
+	selectors []*Selector
+	byFirst   map[*labels.Matcher]int // by the first matcher of each kept expression's selectors
+	byKey     map[string]int
+	byName    map[string][]int // selectors with a fixed metric name
+	unnamed   []int
+	history   int64 // the longest of all selectors, ms
+	next      int64 // the next tick to close: no later one reads before next - history
+
+	groups []*group
+	nodes  map[string]*group
+	size   int // nodes per group
+	live   int // attached series
+}
+
+// group is the series of some nodes, listed per selector.
+type group struct {
+	nodes int
+	lists [][]*Series // by selector; sorted by labels unless dirty
+	dirty []bool
+	live  int
+}
+
+// NewStore returns a store that keeps nothing yet. groupSize is nodes per group.
+func NewStore(groupSize int) *Store {
+	return &Store{
+		byFirst: map[*labels.Matcher]int{},
+		byKey:   map[string]int{},
+		byName:  map[string][]int{},
+		nodes:   map[string]*group{},
+		size:    groupSize,
+	}
+}
+
+// Keep has the store hold what an expression reads, and makes Select answer its
+// selectors. Call it before there are series. lookback is how long a sample stands for
+// its series in an instant selector.
+func (st *Store) Keep(expr parser.Expr, lookback time.Duration) error {
+	sels, err := selectorsOf(expr, lookback)
+	if err != nil {
+		return err
+	}
+	for _, s := range sels {
+		st.byFirst[s.matchers[0]] = st.addSelector(s)
+	}
+	return nil
+}
+
+// addSelector returns the index of a selector, which may have been there.
+func (st *Store) addSelector(s *Selector) int {
+	st.history = max(st.history, s.history)
+	if i, ok := st.byKey[s.key]; ok {
+		st.selectors[i].history = max(st.selectors[i].history, s.history)
+		return i
+	}
+	i := len(st.selectors)
+	st.selectors = append(st.selectors, s)
+	st.byKey[s.key] = i
+	if s.name == "" {
+		st.unnamed = append(st.unnamed, i)
+	} else {
+		st.byName[s.name] = append(st.byName[s.name], i)
+	}
+	return i
+}
+
+// History is the longest time before a tick that any expression reads, in ms.
+func (st *Store) History() int64 { return st.history }
+
+// Len is the number of series held.
+func (st *Store) Len() int { return st.live }
+
+// SetNext says which tick closes next, in unix ms: older points may go.
+func (st *Store) SetNext(tick int64) { st.next = tick }
+
+// Reads says whether a series of that name may be selected by some expression.
+func (st *Store) Reads(name string) bool {
+	return len(st.unnamed) > 0 || len(st.byName[name]) > 0
+}
+
+// NewSeries returns the window of a series of a node, or nil when no expression selects
+// it. It takes its place in the store with its first point. Call it once per series.
+func (st *Store) NewSeries(node string, ls labels.Labels) *Series {
+	s := &Series{Labels: ls}
+	for _, list := range [][]int{st.byName[ls.Get(labels.MetricName)], st.unnamed} {
+		for _, i := range list {
+			if st.selectors[i].matches(ls) {
+				s.selectors = append(s.selectors, i)
+				s.keep = max(s.keep, st.selectors[i].history)
+			}
+		}
+	}
+	if s.selectors == nil {
+		return nil
+	}
+	s.group = st.groupOf(node)
+	return s
+}
+
+// Buffers gives series that were made together buffers that lie together, in their
+// order: a scrape then walks memory forward. interval is the expected distance of their
+// points in ms.
+func (st *Store) Buffers(series []*Series, interval int64) {
+	total := 0
+	for _, s := range series {
+		total += s.room(interval)
+	}
+	slab := make([]Point, total)
+	for _, s := range series {
+		n := s.room(interval)
+		s.points, slab = slab[:0:n], slab[n:]
+	}
+}
+
+// room is the number of points that a buffer holds: the history, and a quarter more so
+// that old points are moved out in bulk.
+func (s *Series) room(interval int64) int {
+	n := int(s.keep/interval) + 4
+	return n + n/4
+}
+
+func (st *Store) groupOf(node string) *group {
+	if g, ok := st.nodes[node]; ok {
+		return g
+	}
+	var g *group
+	for _, c := range st.groups {
+		if c.nodes < st.size {
+			g = c
+			break
+		}
+	}
+	if g == nil {
+		g = &group{lists: make([][]*Series, len(st.selectors)), dirty: make([]bool, len(st.selectors))}
+		st.groups = append(st.groups, g)
+	}
+	g.nodes++
+	st.nodes[node] = g
+	return g
+}
+
+// Forget frees a node's place. Its series must not be added to again.
+func (st *Store) Forget(node string) {
+	if g, ok := st.nodes[node]; ok {
+		g.nodes--
+		delete(st.nodes, node)
+	}
+}
+
+func (st *Store) attach(s *Series) {
+	s.attached = true
+	for _, i := range s.selectors {
+		s.group.lists[i] = append(s.group.lists[i], s)
+		s.group.dirty[i] = true
+	}
+	s.group.live++
+	st.live++
+}
+
+// list returns a selector's series in the order of their labels. A sum of floats
+// depends on its order, and the order in which series came differs after a restart.
+func (g *group) list(sel int) []*Series {
+	if g.dirty[sel] {
+		slices.SortFunc(g.lists[sel], func(a, b *Series) int { return labels.Compare(a.Labels, b.Labels) })
+		g.dirty[sel] = false
+	}
+	return g.lists[sel]
+}
+
+// Sweep takes out the series that have no point that a later tick reads.
+func (st *Store) Sweep() {
+	for _, g := range st.groups {
+		for i, list := range g.lists {
+			g.lists[i] = slices.DeleteFunc(list, func(s *Series) bool {
+				gone := s.newest() < st.next-s.keep
+				if gone && s.attached {
+					s.attached, s.points = false, nil
+					g.live--
+					st.live--
+				}
+				return gone
+			})
+		}
+	}
+}
+
+// Groups is the number of groups; each is queried on its own.
+func (st *Store) Groups() int { return len(st.groups) }
+
+// Empty reports whether a group holds no series.
+func (st *Store) Empty(group int) bool { return st.groups[group].live == 0 }
+
+// NodesOf lists the nodes of a group, sorted.
+func (st *Store) NodesOf(group int) []string {
+	var names []string
+	for n, g := range st.nodes {
+		if g == st.groups[group] {
+			names = append(names, n)
+		}
+	}
+	slices.SortFunc(names, cmp.Compare)
+	return names
+}
