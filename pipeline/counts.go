@@ -30,6 +30,33 @@ type Counts struct {
 	Ticks         uint64 // ticks closed
 }
 
+// each calls f with what was added to each count since before.
+func (c Counts) each(before Counts, f func(item string, delta uint64)) {
+	for _, d := range [...]struct {
+		item     string
+		now, was uint64
+	}{
+		{"record", c.Records, before.Records},
+		{"record_replayed", c.Replayed, before.Replayed},
+		{"record_stale", c.Stale, before.Stale},
+		{"record_dead", c.Dead, before.Dead},
+		{"sample", c.Samples, before.Samples},
+		{"sample_late", c.Late, before.Late},
+		{"sample_duplicate", c.Duplicates, before.Duplicates},
+		{"sample_blank", c.Blanks, before.Blanks},
+		{"sample_retimed", c.Retimed, before.Retimed},
+		{"sample_refused", c.Refused, before.Refused},
+		{"histogram_left_out", c.Histograms, before.Histograms},
+		{"series_refused", c.RefusedSeries, before.RefusedSeries},
+		{"series_collision", c.Collisions, before.Collisions},
+		{"layout_hit", c.LayoutHits, before.LayoutHits},
+		{"layout_miss", c.LayoutMisses, before.LayoutMisses},
+		{"tick", c.Ticks, before.Ticks},
+	} {
+		f(d.item, d.now-d.was)
+	}
+}
+
 // Counts returns the counts so far.
 func (m *Machine) Counts() Counts { return m.counts }
 

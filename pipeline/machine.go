@@ -33,6 +33,9 @@ type Machine struct {
 	spare  *Batch
 	counts Counts
 
+	observed         Counts // what Metrics has seen
+	observedFeatures []FeatureCounts
+
 	// Scratch space of Add.
 	decoder wire.Decoder
 	labels  []wire.Label
