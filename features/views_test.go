@@ -225,8 +225,8 @@ func TestCounterResetsGapsAndStaleMarkers(t *testing.T) {
 		// within 1.1 sample distances, and ends 20 s after the last, which is not: there half a
 		// distance is added. 1000 × (10 + 0.001 + 5) / 10 / 30.
 		"disk_write_bytes_per_second_30s going": 1000 * 15.001 / 10 / 30,
-		"disk_write_bytes_per_second_30s new": 100, // both edges are within 1.1 sample distances
-		"load_per_core_1m gone":               null, "cpu_count gone": null, "memory_bytes gone": null,
+		"disk_write_bytes_per_second_30s new":   100, // both edges are within 1.1 sample distances
+		"load_per_core_1m gone":                 null, "cpu_count gone": null, "memory_bytes gone": null,
 		"load_per_core_1m back": 8, "cpu_count back": 1,
 	})
 }
