@@ -1,0 +1,162 @@
+package broker
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"sextant/schema/topics"
+)
+
+// guard puts the broker's own rules in front of kfake's handlers. The functions run in
+// kfake's one loop, one request at a time.
+func (b *Broker) guard() {
+	b.cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		return always(b.cluster, b.produce(r.(*kmsg.ProduceRequest)))
+	})
+	b.cluster.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		safeTopics(r.(*kmsg.CreateTopicsRequest))
+		return always(b.cluster, nil)
+	})
+	b.cluster.ControlKey(int16(kmsg.AlterConfigs), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		return always(b.cluster, refuseAlter(r.(*kmsg.AlterConfigsRequest)))
+	})
+	b.cluster.ControlKey(int16(kmsg.IncrementalAlterConfigs), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		return always(b.cluster, refuseIncrementalAlter(r.(*kmsg.IncrementalAlterConfigsRequest)))
+	})
+}
+
+// always answers with resp, or lets kfake answer if it is nil, and stays for the next
+// request.
+func always(c *kfake.Cluster, resp kmsg.Response) (kmsg.Response, error, bool) {
+	c.KeepControl()
+	return resp, nil, resp != nil
+}
+
+// produce refuses records while the disk cap is reached, with an error that clients
+// retry, and marks the others with the time of their append.
+func (b *Broker) produce(req *kmsg.ProduceRequest) kmsg.Response {
+	var bytes int64
+	for _, t := range req.Topics {
+		for _, p := range t.Partitions {
+			bytes += int64(len(p.Records))
+		}
+	}
+	over := b.used.Load()+bytes > b.cfg.MaxBytes
+	if over != b.full.Swap(over) {
+		b.turn(over)
+	}
+	if over {
+		b.metrics.refused.Inc()
+		return refuseProduce(req)
+	}
+	b.used.Add(bytes)
+	for _, t := range req.Topics {
+		for _, p := range t.Partitions {
+			markAppendTime(p.Records)
+		}
+	}
+	return nil
+}
+
+func (b *Broker) turn(full bool) {
+	if full {
+		b.log.Warn("disk cap reached: refusing records until the consumer has caught up",
+			"bytes", b.used.Load(), "cap", b.cfg.MaxBytes)
+		return
+	}
+	b.log.Info("below the disk cap: taking records again")
+}
+
+func refuseProduce(req *kmsg.ProduceRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.ProduceResponse)
+	for _, t := range req.Topics {
+		rt := kmsg.NewProduceResponseTopic()
+		rt.Topic, rt.TopicID = t.Topic, t.TopicID
+		for _, p := range t.Partitions {
+			rp := kmsg.NewProduceResponseTopicPartition()
+			rp.Partition, rp.ErrorCode = p.Partition, kerr.KafkaStorageError.Code
+			rp.ErrorMessage = kmsg.StringPtr("the embedded broker has reached its disk cap")
+			rt.Partitions = append(rt.Partitions, rp)
+		}
+		resp.Topics = append(resp.Topics, rt)
+	}
+	return resp
+}
+
+// The parts of a record batch that markAppendTime touches.
+const (
+	atCRC          = 17
+	atAttributes   = 21
+	batchHeader    = 61
+	attrAppendTime = 0x08
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// markAppendTime makes kfake stamp a batch with its own clock. kfake knows the topic
+// setting message.timestamp.type and does not act on it, but acts on this attribute, which
+// only a broker sets otherwise. The checksum covers the attribute. A batch that is damaged
+// already is left so, for kfake to refuse.
+func markAppendTime(batch []byte) {
+	if len(batch) < batchHeader {
+		return
+	}
+	sum := batch[atCRC:atAttributes]
+	if binary.BigEndian.Uint32(sum) != crc32.Checksum(batch[atAttributes:], castagnoli) {
+		return
+	}
+	batch[atAttributes+1] |= attrAppendTime
+	binary.BigEndian.PutUint32(sum, crc32.Checksum(batch[atAttributes:], castagnoli))
+}
+
+// safeTopics replaces the settings of topics that a client creates by this broker's own.
+func safeTopics(req *kmsg.CreateTopicsRequest) {
+	for i := range req.Topics {
+		t := &req.Topics[i]
+		asked := topics.Topic{Config: map[string]string{"message.timestamp.type": "LogAppendTime"}}
+		for _, c := range t.Configs {
+			if c.Value != nil {
+				asked.Config[c.Name] = *c.Value
+			}
+		}
+		t.ReplicationFactor = 1
+		t.Configs = nil
+		for k, v := range ownSettings(asked) {
+			if v == "" {
+				continue
+			}
+			c := kmsg.NewCreateTopicsRequestTopicConfig()
+			c.Name, c.Value = k, kmsg.StringPtr(v)
+			t.Configs = append(t.Configs, c)
+		}
+	}
+}
+
+// whyRefused is what an operator reads who applies topic definitions to this broker.
+const whyRefused = "the embedded broker keeps its own settings: its records stay until they are consumed"
+
+func refuseAlter(req *kmsg.AlterConfigsRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.AlterConfigsResponse)
+	for _, r := range req.Resources {
+		out := kmsg.NewAlterConfigsResponseResource()
+		out.ErrorCode, out.ErrorMessage = kerr.PolicyViolation.Code, kmsg.StringPtr(whyRefused)
+		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
+		resp.Resources = append(resp.Resources, out)
+	}
+	return resp
+}
+
+func refuseIncrementalAlter(req *kmsg.IncrementalAlterConfigsRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.IncrementalAlterConfigsResponse)
+	for _, r := range req.Resources {
+		out := kmsg.NewIncrementalAlterConfigsResponseResource()
+		out.ErrorCode, out.ErrorMessage = kerr.PolicyViolation.Code, kmsg.StringPtr(whyRefused)
+		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
+		resp.Resources = append(resp.Resources, out)
+	}
+	return resp
+}

@@ -1,0 +1,90 @@
+// Package kafkatest starts Kafka brokers for tests: Apache Kafka by scripts/kafka.sh.
+package kafkatest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// Apache is a running Apache Kafka of one node on loopback.
+type Apache struct {
+	dir, script string
+	port        int
+}
+
+// StartApache fetches Apache Kafka if it is not in the cache, and starts it on new ports
+// and a new directory below dir. The caller calls Stop.
+func StartApache(dir string) (*Apache, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	a := &Apache{dir: filepath.Join(dir, "kafka"), script: filepath.Join(root, "scripts", "kafka.sh")}
+	ports, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	a.port = ports[0]
+	if err := a.run("fetch"); err != nil {
+		return nil, err
+	}
+	return a, a.run("start", a.dir, strconv.Itoa(ports[0]), strconv.Itoa(ports[1]))
+}
+
+// Addr returns the broker's host:port. It stays the same over restarts.
+func (a *Apache) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(a.port)) }
+
+// Kill9 ends the broker as a crash would.
+func (a *Apache) Kill9() error { return a.run("kill9", a.dir) }
+
+// Start starts the broker again on the same data, and returns when it serves.
+func (a *Apache) Start() error { return a.run("start", a.dir) }
+
+// Stop ends the broker.
+func (a *Apache) Stop() error { return a.run("kill9", a.dir) }
+
+func (a *Apache) run(args ...string) error {
+	var out bytes.Buffer
+	cmd := exec.Command(a.script, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("kafka.sh %s: %w: %s", args[0], err, out.Bytes())
+	}
+	return nil
+}
+
+// moduleRoot finds the folder of go.mod, above the package under test.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			return "", fmt.Errorf("no go.mod above %s", dir)
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// freePorts returns ports that nobody listens on now.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
