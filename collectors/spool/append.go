@@ -124,6 +124,7 @@ func (s *Spool) makeRoom(size int64) error {
 		}
 		seg := s.segs[0]
 		s.giveUp(span{seg.first, seg.end}, "cap")
+		s.wake()
 		if err := s.unlink([]*segment{seg}); err != nil {
 			return fmt.Errorf("make room in spool: %w", err)
 		}

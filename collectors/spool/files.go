@@ -82,28 +82,28 @@ func agentID(dir string, segs []*segment) (id string, minted bool, err error) {
 	if id == "" {
 		id = newAgentID()
 	}
-	f, err := replaceFile(path, []byte(id+"\n"))
+	f, err := replaceFile(path, []byte(id+"\n"), true)
 	if err != nil {
 		return "", false, fmt.Errorf("write agent id: %w", err)
 	}
 	return id, true, f.Close()
 }
 
-// replaceFile makes path hold b, or leaves it as it was, whatever happens in between. The
-// open file is positioned behind b.
-func replaceFile(path string, b []byte) (*os.File, error) {
+// replaceFile makes path hold b, or leaves it as it was, whatever happens in between; with
+// durable this includes the loss of power. The open file is positioned behind b.
+func replaceFile(path string, b []byte, durable bool) (*os.File, error) {
 	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
 		return nil, err
 	}
 	_, err = f.Write(b)
-	if err == nil {
+	if err == nil && durable {
 		err = f.Sync()
 	}
 	if err == nil {
 		err = os.Rename(path+".new", path)
 	}
-	if err == nil {
+	if err == nil && durable {
 		err = syncDir(filepath.Dir(path))
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ type standing struct {
 }
 
 func (s *standing) apply(kind byte, from, to uint64) error {
-	if from == 0 || from >= to || to > 1<<62 {
+	if from == 0 || from >= to || to > 1<<62 || s.dropped > 1<<61 {
 		return fmt.Errorf("record of numbers %d to %d", from, to)
 	}
 	switch kind {
@@ -64,6 +64,7 @@ func parseJournal(b []byte, agent string) (s standing, good int, err error) {
 	if id := hex.EncodeToString(b[8:16]); id != agent {
 		return s, 0, fmt.Errorf("journal of agent %s in the spool of agent %s", id, agent)
 	}
+	s.next = 1
 	for good = journalHeader; good+recordSize <= len(b); good += recordSize {
 		r := b[good : good+recordSize]
 		from, to := binary.LittleEndian.Uint64(r[1:]), binary.LittleEndian.Uint64(r[9:])
@@ -90,14 +91,15 @@ type journal struct {
 	agent    string
 	path     string
 	f        *os.File
+	durable  bool // whether it survives the loss of power
 	appended int
 	dirty    bool // written, not synced
 }
 
 // openJournal reads the journal of agent in dir, or begins one. fresh is true when there
 // was none that could be read, with the reason in why unless it simply did not exist.
-func openJournal(dir, agent string) (j *journal, fresh bool, why error) {
-	j = &journal{agent: agent, path: filepath.Join(dir, "journal")}
+func openJournal(dir, agent string, durable bool) (j *journal, fresh bool, why error) {
+	j = &journal{agent: agent, path: filepath.Join(dir, "journal"), durable: durable}
 	b, err := os.ReadFile(j.path)
 	if err == nil {
 		j.standing, _, err = parseJournal(b, agent)
@@ -129,16 +131,24 @@ func (j *journal) add(kind byte, from, to uint64) error {
 	return nil
 }
 
+// journalBytes is the shortest journal that says s.
+func journalBytes(agent string, s standing) []byte {
+	id, err := hex.DecodeString(agent)
+	if err != nil || len(id) != 8 {
+		panic("BUG: agent id " + agent)
+	}
+	b := append([]byte(journalMagic), id...)
+	b = appendRecord(b, recordBase, s.dropped+1, s.dropped+2)
+	b = appendRecord(b, recordNext, max(s.next, 1), max(s.next, 1)+1)
+	for _, sp := range s.settled {
+		b = appendRecord(b, recordAck, sp.from, sp.to)
+	}
+	return b
+}
+
 // rewrite replaces the file by the shortest one that says the same.
 func (j *journal) rewrite() error {
-	id, _ := hex.DecodeString(j.agent)
-	b := append([]byte(journalMagic), id...)
-	b = appendRecord(b, recordBase, j.dropped+1, j.dropped+2)
-	b = appendRecord(b, recordNext, max(j.next, 1), max(j.next, 1)+1)
-	for _, s := range j.settled {
-		b = appendRecord(b, recordAck, s.from, s.to)
-	}
-	f, err := replaceFile(j.path, b)
+	f, err := replaceFile(j.path, journalBytes(j.agent, j.standing), j.durable)
 	if err != nil {
 		return fmt.Errorf("rewrite spool journal: %w", err)
 	}
@@ -150,7 +160,7 @@ func (j *journal) rewrite() error {
 }
 
 func (j *journal) sync() error {
-	if j.f == nil || !j.dirty {
+	if j.f == nil || !j.dirty || !j.durable {
 		return nil
 	}
 	if err := j.f.Sync(); err != nil {

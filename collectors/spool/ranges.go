@@ -68,6 +68,9 @@ func (r *ranges) add(s span) {
 
 // remove takes s out of the set.
 func (r *ranges) remove(s span) {
+	if s.from >= s.to {
+		return
+	}
 	lo := r.after(s.from)
 	var keep []span
 	hi := lo

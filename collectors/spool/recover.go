@@ -24,7 +24,7 @@ func (s *Spool) recover() error {
 	if s.agent, _, err = agentID(s.dir, segs); err != nil {
 		return err
 	}
-	journal, fresh, why := openJournal(s.dir, s.agent)
+	journal, fresh, why := openJournal(s.dir, s.agent, s.opt.Sync != SyncNone)
 	if why != nil {
 		s.log.Warn("spool journal is unreadable: its entries are sent again", "dir", s.dir, "error", why)
 	}
