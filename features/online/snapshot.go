@@ -56,17 +56,24 @@ func (s *Snapshot) Find(dst []int32, keys [][]string) []int32 {
 	return dst
 }
 
-// Status of a value at now, in unix ms. Row is as Find gave it.
-func (s *Snapshot) Status(row int32, col int, now int64) features.Status {
+// RowStatus of a row at now, in unix ms: Present, NotFound or OutsideMaxAge. Row is as
+// Find gave it.
+func (s *Snapshot) RowStatus(row int32, now int64) features.Status {
 	switch {
 	case row < 0:
 		return features.NotFound
 	case s.View.Expired(s.Tick[row], now):
 		return features.OutsideMaxAge
-	case s.Cols[col].Null(int(row)):
-		return features.NullValue
 	}
 	return features.Present
+}
+
+// Status of one value of a row at now, in unix ms.
+func (s *Snapshot) Status(row int32, col int, now int64) features.Status {
+	if st := s.RowStatus(row, now); st != features.Present || !s.Cols[col].Null(int(row)) {
+		return st
+	}
+	return features.NullValue
 }
 
 // appendKey joins the key values of row i. Each but the last is followed by a byte that

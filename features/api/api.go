@@ -1,0 +1,150 @@
+// Package api serves features over HTTP. POST /get-online-features has the shape of Feast's
+// feature server, so a client of it works unchanged.
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"sextant/features"
+	"sextant/features/online"
+)
+
+// Limits of one request. A zero field has the default.
+type Limits struct {
+	Body     int64 // bytes; 4 MiB
+	Entities int   // 100,000
+	Features int   // 1,000
+	Values   int   // entities times features; 2,000,000
+}
+
+func (l Limits) withDefaults() Limits {
+	set(&l.Body, 4<<20)
+	set(&l.Entities, 100_000)
+	set(&l.Features, 1_000)
+	set(&l.Values, 2_000_000)
+	return l
+}
+
+func set[T int | int64](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// Options of the handler. The zero value serves without metrics and without a token.
+type Options struct {
+	Now        func() time.Time // time.Now
+	Limits     Limits
+	TokenFile  string                // holds the bearer token that requests must carry; empty asks for none
+	Registerer prometheus.Registerer // nil registers nothing
+	Gatherer   prometheus.Gatherer   // what /metrics shows; nil leaves /metrics out
+	Log        *slog.Logger          // slog.Default
+}
+
+type server struct {
+	store   *online.Store
+	catalog *catalog
+	now     func() time.Time
+	limits  Limits
+	metrics *metrics
+	log     *slog.Logger
+	scratch sync.Pool // of *scratch
+}
+
+// New is the handler over a store that holds these views. Everything but /healthz and
+// /readyz asks for the token, if there is one.
+func New(store *online.Store, views []*features.View, opts Options) (http.Handler, error) {
+	s := &server{store: store, catalog: newCatalog(views), now: opts.Now, limits: opts.Limits.withDefaults(), log: opts.Log}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	s.scratch.New = func() any { return new(scratch) }
+	for _, v := range views {
+		if store.Snapshot(v) == nil {
+			return nil, fmt.Errorf("view %s is not in the store", v.Ref())
+		}
+	}
+	var err error
+	if s.metrics, err = newMetrics(opts.Registerer); err != nil {
+		return nil, fmt.Errorf("register API metrics: %w", err)
+	}
+	guard, err := newGuard(opts.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/healthz", only(http.MethodGet, http.HandlerFunc(s.healthz)))
+	mux.Handle("/readyz", only(http.MethodGet, http.HandlerFunc(s.readyz)))
+	mux.Handle("/get-online-features", guard(only(http.MethodPost, s.metrics.watch("/get-online-features", s.getOnlineFeatures))))
+	mux.Handle("/v1/features", guard(only(http.MethodGet, s.metrics.watch("/v1/features", s.listFeatures))))
+	if opts.Gatherer != nil {
+		mux.Handle("/metrics", guard(only(http.MethodGet, promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, &requestError{http.StatusNotFound, "no such path"})
+	})
+	return mux, nil
+}
+
+// only answers 405 to every other method. HEAD is served where GET is.
+func only(method string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == method || r.Method == http.MethodHead && method == http.MethodGet {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", method)
+		writeError(w, &requestError{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want %s", r.Method, method)})
+	})
+}
+
+func (s *server) getOnlineFeatures(w http.ResponseWriter, r *http.Request) {
+	sc := s.scratch.Get().(*scratch)
+	defer s.scratch.Put(sc)
+	defer sc.release()
+	if err := s.answer(w, r, sc); err != nil {
+		var bad *requestError
+		if errors.As(err, &bad) {
+			writeError(w, bad)
+			return
+		}
+		// The status is sent already. The client went away, as a rule.
+		s.log.Debug("answer cut off", "remote", r.RemoteAddr, "err", err)
+	}
+}
+
+// answer is one request from its body to its last byte. Its errors are a requestError as
+// long as nothing is written.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, sc *scratch) error {
+	if err := sc.readBody(w, r, s.limits.Body); err != nil {
+		return err
+	}
+	req, err := decodeRequest(sc.body, s.limits)
+	if err != nil {
+		return err
+	}
+	p, err := s.catalog.plan(req, s.limits)
+	if err != nil {
+		return err
+	}
+	sc.lookUp(s.store, p, s.now().UnixMilli())
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	e := encoder{w: w, buf: sc.buf[:0]}
+	e.response(p, sc.groups)
+	sc.buf = e.buf
+	s.metrics.count(&e.statuses)
+	return e.err
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"sextant/features"
+)
+
+// described is one feature in the answer of /v1/features.
+type described struct {
+	Ref         string   `json:"ref"` // what /get-online-features takes
+	Name        string   `json:"name"`
+	View        string   `json:"view"`
+	Version     int      `json:"version"`
+	Latest      bool     `json:"latest"` // "view:feature" means this version
+	JoinKeys    []string `json:"join_keys"`
+	DType       string   `json:"dtype"`
+	Unit        string   `json:"unit"`
+	Description string   `json:"description"`
+	Tier        string   `json:"tier"`
+	Owner       string   `json:"owner"`
+	Interval    float64  `json:"interval_seconds"`
+	TTL         float64  `json:"ttl_seconds"`
+	Min         *float64 `json:"min,omitempty"`
+	Max         *float64 `json:"max,omitempty"`
+	Default     *float64 `json:"default,omitempty"`
+	Expr        string   `json:"expr"`
+}
+
+// listFeatures answers with every feature, or those of ?view=NAME or ?view=NAME@vN.
+func (s *server) listFeatures(w http.ResponseWriter, r *http.Request) {
+	wanted := r.URL.Query().Get("view")
+	list := []described{}
+	found := wanted == ""
+	for _, v := range s.catalog.views {
+		if wanted == "" || wanted == v.Name || wanted == v.Ref() {
+			list, found = append(list, s.describe(v)...), true
+		}
+	}
+	if !found {
+		writeError(w, &requestError{http.StatusNotFound, "view: " + clip(wanted) + " is not defined"})
+		return
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Features []described `json:"features"`
+	}{list})
+}
+
+func (s *server) describe(v *features.View) []described {
+	list := make([]described, 0, len(v.Features))
+	for _, f := range v.Features {
+		list = append(list, described{
+			Ref: v.Ref() + ":" + f.Name, Name: f.Name, View: v.Name, Version: v.Version, Latest: s.catalog.latest(v),
+			JoinKeys: v.Keys, DType: f.DType.String(), Unit: f.Unit, Description: f.Description,
+			Tier: v.Tier, Owner: v.Owner, Interval: v.Interval.Seconds(), TTL: v.TTL.Seconds(),
+			Min: f.Min, Max: f.Max, Default: f.Default, Expr: f.Expr,
+		})
+	}
+	return list
+}
+
+func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readiness is the answer of /readyz: by view, what is in memory and how old it is.
+type readiness struct {
+	Status string      `json:"status"`
+	Detail string      `json:"detail,omitempty"`
+	Views  []viewState `json:"views"`
+}
+
+type viewState struct {
+	View     string   `json:"view"`
+	Entities int      `json:"entities"`
+	Newest   string   `json:"newest_tick,omitempty"`
+	Age      *float64 `json:"age_seconds,omitempty"`
+}
+
+func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
+	answer, status := readiness{Status: "ready", Views: []viewState{}}, http.StatusOK
+	if err := s.store.Ready(); err != nil {
+		answer.Status, answer.Detail, status = "not ready", err.Error(), http.StatusServiceUnavailable
+	}
+	now := s.now().UnixMilli()
+	for _, v := range s.catalog.views {
+		snapshot := s.store.Snapshot(v)
+		state := viewState{View: v.Ref(), Entities: snapshot.Len()}
+		if snapshot.Len() > 0 {
+			age := float64(now-snapshot.Newest) / 1000
+			state.Age = &age
+			state.Newest = time.UnixMilli(snapshot.Newest).UTC().Format(time.RFC3339)
+		}
+		answer.Views = append(answer.Views, state)
+	}
+	writeJSON(w, status, answer)
+}

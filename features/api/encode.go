@@ -1,0 +1,193 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"sextant/features"
+)
+
+// flushAt is how many bytes gather before they are written.
+const flushAt = 64 << 10
+
+// epoch stands where there is no row, and beside join keys, as in Feast.
+const epoch = `"1970-01-01T00:00:00Z"`
+
+// encoder writes a response by appending to buf. Nothing is reflected on and nothing is
+// allocated a value.
+type encoder struct {
+	w        io.Writer
+	buf      []byte
+	err      error // of the first write that failed; later ones are left out
+	statuses [4]int
+
+	tick int64  // the last tick that was formatted
+	text []byte // and its text: neighbours share ticks
+}
+
+func (e *encoder) flush() {
+	if e.err == nil {
+		_, e.err = e.w.Write(e.buf)
+	}
+	e.buf = e.buf[:0]
+}
+
+func (e *encoder) raw(s string) {
+	e.buf = append(e.buf, s...)
+	if len(e.buf) >= flushAt {
+		e.flush()
+	}
+}
+
+// response writes {"metadata":…,"results":[…]}: results[i] is the column of
+// metadata.feature_names[i].
+func (e *encoder) response(p *plan, groups []group) {
+	e.raw(`{"metadata":{"feature_names":[`)
+	for i, key := range p.keys {
+		e.comma(i)
+		e.string(key)
+	}
+	for _, c := range p.columns {
+		e.raw(",")
+		e.string(c.name)
+	}
+	e.raw(`]},"results":[`)
+	for i := range p.keys {
+		e.comma(i)
+		e.keyColumn(p.values[i])
+	}
+	for _, c := range p.columns {
+		if e.err != nil {
+			return
+		}
+		e.raw(",")
+		g := &groups[c.group]
+		e.column(g, &g.snapshot.Cols[c.col], g.snapshot.View.Features[c.col].DType)
+	}
+	e.raw("]}\n")
+	e.flush()
+}
+
+func (e *encoder) keyColumn(values []string) {
+	e.raw(`{"values":[`)
+	for i, v := range values {
+		e.comma(i)
+		e.string(v)
+	}
+	e.raw(`],"statuses":[`)
+	for i := range values {
+		e.comma(i)
+		e.raw(`"PRESENT"`)
+	}
+	e.raw(`],"event_timestamps":[`)
+	for i := range values {
+		e.comma(i)
+		e.raw(epoch)
+	}
+	e.raw("]}")
+}
+
+func (e *encoder) column(g *group, c *features.Column, dtype features.DType) {
+	e.raw(`{"values":[`)
+	for i, row := range g.rows {
+		e.comma(i)
+		if status(g, c, i) != features.Present {
+			e.raw("null")
+			continue
+		}
+		if c.Str != nil {
+			e.string(c.Str[row])
+		} else {
+			e.number(c.Num[row], dtype)
+		}
+	}
+	e.raw(`],"statuses":[`)
+	for i := range g.rows {
+		e.comma(i)
+		st := status(g, c, i)
+		e.statuses[st]++
+		e.buf = append(append(append(e.buf, '"'), st.String()...), '"')
+	}
+	e.raw(`],"event_timestamps":[`)
+	for i, row := range g.rows {
+		e.comma(i)
+		if row < 0 {
+			e.raw(epoch)
+		} else {
+			e.time(g.snapshot.Tick[row])
+		}
+	}
+	e.raw("]}")
+}
+
+// status adds to what the row's age says whether the column has a value.
+func status(g *group, c *features.Column, i int) features.Status {
+	if st := g.statuses[i]; st != features.Present || !c.Null(int(g.rows[i])) {
+		return st
+	}
+	return features.NullValue
+}
+
+func (e *encoder) comma(i int) {
+	if i > 0 {
+		e.raw(",")
+	}
+}
+
+// number writes a finite number in the shortest form that reads back as the same value
+// of its type.
+func (e *encoder) number(x float64, dtype features.DType) {
+	switch dtype {
+	case features.Bool:
+		e.buf = strconv.AppendBool(e.buf, x != 0)
+	case features.Int64:
+		if math.Abs(x) < 1<<62 {
+			e.buf = strconv.AppendInt(e.buf, int64(math.Round(x)), 10)
+			return
+		}
+		e.buf = strconv.AppendFloat(e.buf, x, 'f', 0, 64)
+	case features.Float32:
+		e.buf = appendFloat(e.buf, x, 32)
+	default:
+		e.buf = appendFloat(e.buf, x, 64)
+	}
+}
+
+func appendFloat(dst []byte, x float64, bits int) []byte {
+	format := byte('f')
+	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, x, format, -1, bits)
+}
+
+// time writes a tick as RFC 3339, with milliseconds only where there are some.
+func (e *encoder) time(tick int64) {
+	if e.text == nil || e.tick != tick {
+		e.tick = tick
+		e.text = append(e.text[:0], '"')
+		e.text = time.UnixMilli(tick).UTC().AppendFormat(e.text, "2006-01-02T15:04:05.999Z07:00")
+		e.text = append(e.text, '"')
+	}
+	e.buf = append(e.buf, e.text...)
+}
+
+func (e *encoder) string(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			text, err := json.Marshal(s)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			e.buf = append(e.buf, text...)
+			return
+		}
+	}
+	e.buf = append(e.buf, '"')
+	e.buf = append(e.buf, s...)
+	e.buf = append(e.buf, '"')
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// requestError is what is wrong with a request, in the client's words, with the status to
+// answer.
+type requestError struct {
+	status int
+	detail string
+}
+
+func (e *requestError) Error() string { return e.detail }
+
+func badRequest(format string, args ...any) error {
+	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
+}
+
+// clip shortens what a client sent, for an error that repeats it.
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}
+
+// writeError answers as Feast's server does: {"detail": "…"}.
+func writeError(w http.ResponseWriter, err *requestError) {
+	writeJSON(w, err.status, struct {
+		Detail string `json:"detail"`
+	}{err.detail})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // a client that went away needs no answer
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxValue is the most bytes of an entity's key value.
+const maxValue = 1024
+
+// request is the body of /get-online-features. Fields that are not here are ignored, as
+// Feast's own server does.
+type request struct {
+	Features         []string                   `json:"features"`
+	FeatureService   *string                    `json:"feature_service"`
+	Entities         map[string]json.RawMessage `json:"entities"`
+	FullFeatureNames bool                       `json:"full_feature_names"`
+
+	keys map[string][]string // Entities, decoded: join key to one value an entity
+}
+
+// readBody reads the body into the scratch buffer.
+func (sc *scratch) readBody(w http.ResponseWriter, r *http.Request, limit int64) error {
+	body := bytes.NewBuffer(sc.body[:0])
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	sc.body = body.Bytes()
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &requestError{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: larger than %d bytes", limit)}
+	case err != nil:
+		return badRequest("body: %v", err)
+	}
+	return nil
+}
+
+// decodeRequest reads a body. Nothing of the result points into it.
+func decodeRequest(body []byte, limits Limits) (*request, error) {
+	var req request
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, jsonError(err)
+	}
+	switch {
+	case req.FeatureService != nil:
+		return nil, badRequest("feature_service: not supported yet, name the features")
+	case len(req.Features) == 0:
+		return nil, badRequest("features: want at least one, like \"view:feature\"")
+	case len(req.Features) > limits.Features:
+		return nil, badRequest("features: %d, at most %d", len(req.Features), limits.Features)
+	case len(req.Entities) == 0:
+		return nil, badRequest("entities: want the values of the join keys, like {\"node\": [\"a\"]}")
+	}
+	req.keys = make(map[string][]string, len(req.Entities))
+	for _, key := range sortedKeys(req.Entities) {
+		values, err := decodeKeys(req.Entities[key], limits.Entities)
+		if err != nil {
+			return nil, badRequest("entities: %s: %v", clip(key), err)
+		}
+		req.keys[key] = values
+	}
+	return &req, nil
+}
+
+func jsonError(err error) error {
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &typ) && typ.Field != "":
+		return badRequest("%s: want %s, not %s", typ.Field, words(typ.Type.Kind().String()), typ.Value)
+	case errors.As(err, &typ):
+		return badRequest("body: want an object, not %s", typ.Value)
+	case errors.As(err, &syntax):
+		return badRequest("body: byte %d: %v", syntax.Offset, err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badRequest("body: cut off")
+	}
+	return badRequest("body: %v", err)
+}
+
+// words says a Go kind in JSON's words.
+func words(kind string) string {
+	switch kind {
+	case "slice":
+		return "an array of strings"
+	case "map", "struct":
+		return "an object"
+	case "bool":
+		return "true or false"
+	}
+	return "a string"
+}
+
+// decodeKeys reads an array of strings; an integer counts as its digits, since join keys
+// are labels and so text. The JSON is known to be well formed. A plain string is cut out
+// of one copy of the whole, so that a thousand of them cost no thousand allocations.
+func decodeKeys(raw json.RawMessage, limit int) ([]string, error) {
+	text := string(raw)
+	if !strings.HasPrefix(text, "[") {
+		return nil, errors.New("want an array of strings")
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("want UTF-8")
+	}
+	var values []string
+	if n := strings.Count(text, ",") + 1; n > limit {
+		values = make([]string, 0, limit)
+	} else {
+		values = make([]string, 0, n)
+	}
+	for rest := skipSpace(text[1:]); rest[0] != ']'; {
+		if len(values) == limit {
+			return nil, fmt.Errorf("more than %d", limit)
+		}
+		value, after, err := nextKey(rest)
+		if err != nil {
+			return nil, fmt.Errorf("entity %d: %w", len(values), err)
+		}
+		if len(value) > maxValue {
+			return nil, fmt.Errorf("entity %d: longer than %d bytes", len(values), maxValue)
+		}
+		values = append(values, value)
+		rest = skipSpace(after)
+		if rest[0] == ',' {
+			rest = skipSpace(rest[1:])
+		}
+	}
+	return values, nil
+}
+
+// nextKey reads the value that text begins with.
+func nextKey(text string) (value, rest string, err error) {
+	if text[0] != '"' {
+		end := strings.IndexAny(text, ",] \t\r\n")
+		if number := text[:end]; strings.Trim(number, "-0123456789") == "" {
+			return number, text[end:], nil
+		}
+		return "", "", errors.New("want a string")
+	}
+	end, escaped := 1, false
+	for ; text[end] != '"'; end++ {
+		if text[end] == '\\' {
+			escaped = true
+			end++
+		}
+	}
+	value = text[1:end]
+	if escaped {
+		if err := json.Unmarshal([]byte(text[:end+1]), &value); err != nil {
+			return "", "", err
+		}
+	}
+	return value, text[end+1:], nil
+}
+
+func skipSpace(s string) string { return strings.TrimLeft(s, " \t\r\n") }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
