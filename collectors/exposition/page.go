@@ -17,6 +17,10 @@ type Page struct {
 	Times  []int64 // unix ms
 	Values []float64
 
+	// Excess counts samples that were left out because their series had MaxTimes times
+	// on the page already.
+	Excess int
+
 	// Duplicates counts samples that repeat another of the same series, time and value;
 	// one of them is kept. Conflicts counts pairs of series and time that the page gives
 	// different values: none is kept, because nothing says which is true.
@@ -31,12 +35,17 @@ type Page struct {
 
 type slot struct{ page, sample uint32 }
 
+// MaxTimes is how many different timestamps one series may have on one page. Exporters
+// that keep a short history give a few; without a bound, a page of one series would cost
+// the square of its lines.
+const MaxTimes = 256
+
 // Reset forgets the samples and makes room for indexes below series. Add grows the room
 // by itself when an index is beyond it.
 func (p *Page) Reset(series int) {
 	p.Index, p.Times, p.Values = p.Index[:0], p.Times[:0], p.Values[:0]
 	p.prev, p.doubt = p.prev[:0], nil
-	p.Duplicates, p.Conflicts = 0, 0
+	p.Duplicates, p.Conflicts, p.Excess = 0, 0, 0
 	p.grow(series)
 	if p.page++; p.page == 0 { // after 2^32 pages old slots could pass for new ones
 		clear(p.last)
@@ -71,9 +80,12 @@ func (p *Page) Add(index uint32, ms int64, value float64) {
 	p.prev = append(p.prev, before)
 }
 
-// repeats says that the chain of samples from before on has one at time ms already.
+// repeats says that the chain of samples from before on has one at time ms already, or
+// is full.
 func (p *Page) repeats(before uint32, ms int64, value float64) bool {
+	n := 0
 	for ; before != 0; before = p.prev[before-1] {
+		n++
 		k := before - 1
 		if p.Times[k] != ms {
 			continue
@@ -88,7 +100,10 @@ func (p *Page) repeats(before uint32, ms int64, value float64) bool {
 		}
 		return true
 	}
-	return false
+	if n == MaxTimes {
+		p.Excess++
+	}
+	return n == MaxTimes
 }
 
 // Finish takes the samples in conflict out.

@@ -32,10 +32,9 @@ func (b BadLine) String() string {
 // The faults of a line that need no detail.
 var (
 	errNoName   = errors.New("no metric name")
+	errNoValue  = errors.New("no value")
 	errExtra    = errors.New("text behind the timestamp")
 	errAfterEOF = errors.New("text behind # EOF")
-	errNoValue  = errors.New("no value")
-	errExemplar = errors.New("exemplar without labels")
 )
 
 func (s *Scanner) bad(line []byte, reason error) {
