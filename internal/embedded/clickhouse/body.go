@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/ClickHouse/ch-go/compress"
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 )
@@ -96,57 +95,6 @@ func (d *decoded) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// unframer decodes ClickHouse's compressed frames. Its buffers, which take a whole
-// frame packed and unpacked, are used again for the next body.
-type unframer struct {
-	src   io.Reader
-	n     int64            // bytes read from src
-	r     *compress.Reader // reads from this unframer's raw side
-	clean bool             // the body ended behind a frame, so that r holds nothing of it
-}
-
-type rawSide struct{ f *unframer }
-
-func (s rawSide) Read(p []byte) (int, error) {
-	n, err := s.f.src.Read(p)
-	s.f.n += int64(n)
-	return n, err
-}
-
-var unframers = sync.Pool{New: func() any {
-	f := new(unframer)
-	f.r = compress.NewReader(rawSide{f})
-	return f
-}}
-
-func newUnframer(src io.Reader) *unframer {
-	f := unframers.Get().(*unframer)
-	f.src, f.n, f.clean = src, 0, false
-	return f
-}
-
-// Read reports the end only behind a complete frame: ch-go wraps io.EOF for a body
-// that ends behind a frame and for one that is cut behind a frame's header.
-func (f *unframer) Read(p []byte) (int, error) {
-	before := f.n
-	n, err := f.r.Read(p)
-	if errors.Is(err, io.EOF) {
-		if f.n != before {
-			return n, fmt.Errorf("cut inside of a frame: %w", io.ErrUnexpectedEOF)
-		}
-		f.clean = true
-		return n, io.EOF
-	}
-	return n, err
-}
-
-func (f *unframer) release() {
-	f.src = nil
-	if f.clean {
-		unframers.Put(f)
-	}
 }
 
 // sql reads the request's text until it is complete or max bytes are there: the

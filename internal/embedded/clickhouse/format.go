@@ -9,7 +9,7 @@ type format struct {
 }
 
 const (
-	binary = "application/octet-stream"
+	octets = "application/octet-stream"
 	text   = "text/plain; charset=UTF-8"
 	tsv    = "text/tab-separated-values; charset=UTF-8"
 	csv    = "text/csv; charset=UTF-8"
@@ -20,14 +20,14 @@ const (
 // formats that are not listed are text and do not stream; that is always right,
 // only slower.
 var formats = map[string]format{
-	"native":                     {binary, true},
-	"rowbinary":                  {binary, true},
-	"rowbinarywithnamesandtypes": {binary, false},
-	"parquet":                    {binary, false},
-	"arrow":                      {binary, false},
-	"arrowstream":                {binary, false},
-	"orc":                        {binary, false},
-	"avro":                       {binary, false},
+	"native":                     {octets, true},
+	"rowbinary":                  {octets, true},
+	"rowbinarywithnamesandtypes": {octets, false},
+	"parquet":                    {octets, false},
+	"arrow":                      {octets, false},
+	"arrowstream":                {octets, false},
+	"orc":                        {octets, false},
+	"avro":                       {octets, false},
 	"tabseparated":               {tsv, true},
 	"tsv":                        {tsv, true},
 	"tabseparatedraw":            {tsv, true},

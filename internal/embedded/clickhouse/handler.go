@@ -121,6 +121,8 @@ func (s *Server) run(ctx context.Context, x *session, o *output) error {
 	}
 	st := split(text)
 	switch {
+	case st.empty && complete:
+		return fail(codeSyntaxError, "Empty query")
 	case st.file:
 		return fail(codeIntoOutfile, "INTO OUTFILE and FROM INFILE are not allowed")
 	case st.insert:

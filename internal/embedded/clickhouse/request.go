@@ -73,6 +73,11 @@ func parseRequest(r *http.Request) (*request, error) {
 	if q.id == "" {
 		q.id = uuid.NewString()
 	}
+	if q.setting("log_comment") == "" {
+		// The engine gives every statement an id of its own; the client's is found
+		// in system.processes by this.
+		q.settings = append(q.settings, chdb.Setting{Name: "log_comment", Value: q.id})
+	}
 	return q, q.readOnly(r.Method)
 }
 

@@ -13,6 +13,7 @@ type statement struct {
 	format string // INSERT: of the data; otherwise what a trailing FORMAT asks for, "" if none
 	many   bool   // more than one statement; the second begins at text[data:]
 	file   bool   // INTO OUTFILE or FROM INFILE, which would be this machine's files
+	empty  bool   // nothing but comments
 }
 
 // split reads text, the beginning of a request's SQL and perhaps of its data.
@@ -119,11 +120,12 @@ func (l *lexer) settings() int {
 
 // other reads any statement but an INSERT with data.
 func (l *lexer) other() statement {
-	var s statement
+	s := statement{empty: true}
 	var last token // the token before t, at depth 0
 	depth, ended, settled := 0, false, false
 	for t, ok := l.next(); ok; t, ok = l.next() {
 		c := l.text[t.begin]
+		s.empty = s.empty && c == ';'
 		if ended && c != ';' {
 			s.many, s.data = true, t.begin
 			return s
