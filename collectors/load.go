@@ -19,7 +19,10 @@ const EnvPrefix = "SEXTANT"
 
 // Load reads the file (none when empty: the defaults), then the environment, then checks
 // the whole. It returns every fault at once, each with file and line or with its key.
-func Load(file string) (*Config, error) {
+func Load(file string) (*Config, error) { return LoadWith(file, os.LookupEnv) }
+
+// LoadWith is Load with another source of environment variables.
+func LoadWith(file string, lookup func(string) (string, bool)) (*Config, error) {
 	var data []byte
 	if file != "" {
 		var err error
@@ -27,7 +30,7 @@ func Load(file string) (*Config, error) {
 			return nil, err
 		}
 	}
-	return Parse(file, data, os.LookupEnv)
+	return Parse(file, data, lookup)
 }
 
 // Parse is Load for a text that was already read; name stands for the file in messages,

@@ -72,7 +72,9 @@ func (c Config) args() []string {
 	a := []string{"--path.procfs=" + c.ProcPath, "--path.sysfs=" + c.SysPath,
 		"--path.rootfs=" + c.RootfsPath, "--path.udev.data=" + c.UdevPath}
 	for _, name := range c.Collectors {
-		a = append(a, "--collector."+name)
+		if !slices.Contains(c.Exclude, name) { // a flag must not be given twice
+			a = append(a, "--collector."+name)
+		}
 	}
 	for _, name := range c.Exclude {
 		a = append(a, "--no-collector."+name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -51,12 +52,21 @@ func (g *gatherer) read(ctx context.Context, c *cache) (page, error) {
 	}
 }
 
-// close waits for a gathering in flight, so that it does not outlive its target.
+// close waits for a gathering in flight, but not for ever: a collector that hangs on a
+// dead mount ends with the process.
 func (g *gatherer) close() {
-	if g.busy != nil {
-		<-g.busy
+	if g.busy == nil {
+		return
+	}
+	t := time.NewTimer(closeWait)
+	defer t.Stop()
+	select {
+	case <-g.busy:
+	case <-t.C:
 	}
 }
+
+const closeWait = 2 * time.Second
 
 // add hands over what was gathered. A registry returns what it could collect beside its
 // errors, and that part is used.

@@ -124,6 +124,12 @@ func (t *target) run(ctx context.Context) {
 			t.job.read.skipped.Add(float64(missed))
 		}
 		last = next
+		// A host that slept wakes up long after the start that it waited for. What it reads
+		// now is not of that time.
+		if late := time.Now().Round(0).Sub(next); late >= t.cfg.interval {
+			t.job.read.skipped.Inc()
+			continue
+		}
 		t.scrape(ctx, next.UnixMilli())
 	}
 }

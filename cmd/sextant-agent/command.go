@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"sextant/collectors"
+)
+
+const long = `sextant-agent runs once on every node. It scrapes Prometheus exporters and reads the
+kernel every 10 s, keeps what it got on disk, and ships it to Kafka.
+
+The configuration is Prometheus' own (global, scrape_configs) with a few sections
+beside it (node, self, host, kafka, spool, web). deploy/agent.example.yaml explains
+each key. Keys of those sections can be set by the environment: SEXTANT_KAFKA_BROKERS
+for kafka.brokers, SEXTANT_SPOOL_DIR for spool.dir, SEXTANT_NODE for node.
+
+While it runs: GET /targets, /metrics, /-/healthy, /-/ready on 127.0.0.1:9465. The
+scrape configuration is read again on SIGHUP and on POST /-/reload.`
+
+const example = `  # This host alone, to a broker on this machine:
+  SEXTANT_KAFKA_BROKERS=127.0.0.1:9092 SEXTANT_SPOOL_DIR=/tmp/spool sextant-agent
+
+  # With exporters, as a service would run it:
+  sextant-agent check-config --config /etc/sextant/agent.yaml
+  sextant-agent --config /etc/sextant/agent.yaml
+
+  # Which targets are up, and why not:
+  curl -s 127.0.0.1:9465/targets`
+
+// flags are what the command line can say; everything else stands in the file.
+type flags struct {
+	config    string
+	node      string
+	listen    string
+	logLevel  string
+	logFormat string
+}
+
+// load reads the configuration and puts the flags over it.
+func (f *flags) load() (*collectors.Config, error) {
+	return collectors.LoadWith(f.config, func(name string) (string, bool) {
+		switch {
+		case name == collectors.EnvPrefix+"_NODE" && f.node != "":
+			return f.node, true
+		case name == collectors.EnvPrefix+"_WEB_LISTEN" && f.listen != "":
+			return f.listen, true
+		}
+		return os.LookupEnv(name)
+	})
+}
+
+func command(out, errOut io.Writer) *cobra.Command {
+	var f flags
+	root := &cobra.Command{
+		Use: "sextant-agent", Short: "Collect the telemetry of this node and ship it to Kafka",
+		Long: long, Example: example, Args: cobra.NoArgs,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), &f, errOut) },
+	}
+	root.SetOut(out)
+	root.SetErr(errOut)
+	p := root.PersistentFlags()
+	p.StringVar(&f.config, "config", "", "configuration file; without one, only this host and the agent itself are read")
+	p.StringVar(&f.node, "node", "", "name of this node; default: node of the file, then the host name")
+	p.StringVar(&f.listen, "listen", "", "host:port of the agent's own pages; default: web.listen of the file")
+	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	p.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), versionCommand(out))
+	return root
+}
+
+func runCommand(f *flags, errOut io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use: "run", Short: "Run the agent (what sextant-agent does without a command)", Args: cobra.NoArgs,
+		Example: "  sextant-agent run --config /etc/sextant/agent.yaml --node gpu-017",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f, errOut) },
+	}
+}
+
+func checkCommand(f *flags, out io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use: "check-config", Short: "Read the configuration, report every fault, exit 1 if there is one", Args: cobra.NoArgs,
+		Example: "  sextant-agent check-config --config /etc/sextant/agent.yaml",
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return fmt.Errorf("the configuration is not usable\n%w", err)
+			}
+			jobs := make([]string, len(cfg.Scrape))
+			for i, s := range cfg.Scrape {
+				jobs[i] = s.JobName
+			}
+			fmt.Fprintf(out, "ok: node %s, host collectors %v, %d jobs (%s), kafka %s topic %s, spool %s\n", cfg.Node, cfg.Host.Enabled,
+				len(jobs), strings.Join(jobs, ", "), strings.Join(cfg.Kafka.Brokers, ","), cfg.Kafka.Topic, cfg.Spool.Dir)
+			return nil
+		},
+	}
+}
+
+func versionCommand(out io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  sextant-agent version",
+		Run: func(*cobra.Command, []string) {
+			version, revision := "devel", ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				version = info.Main.Version
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = " " + s.Value
+					}
+				}
+			}
+			fmt.Fprintf(out, "sextant-agent %s%s %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+}
+
+// run is the agent's life: read, start, wait for the end.
+func run(ctx context.Context, f *flags, errOut io.Writer) error {
+	log, err := logger(errOut, f.logLevel, f.logFormat)
+	if err != nil {
+		return err
+	}
+	cfg, err := f.load()
+	if err != nil {
+		return err
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	return collectors.Run(ctx, cfg, collectors.Deps{Log: log, Reload: f.load, Hangup: hangup})
+}
+
+func logger(w io.Writer, level, format string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", level)
+	}
+	opts := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	}
+	return nil, fmt.Errorf("--log-format %q: want text or json", format)
+}

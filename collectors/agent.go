@@ -1,0 +1,160 @@
+package collectors
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	promcollectors "github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"sextant/collectors/host"
+	"sextant/collectors/scrape"
+	"sextant/collectors/ship"
+	"sextant/collectors/spool"
+	"sextant/internal/httpserve"
+	"sextant/pipeline/kafka"
+)
+
+// Jobs of the targets that live in the agent itself.
+const (
+	HostJob = "node"
+	SelfJob = "sextant-agent"
+)
+
+// Deps are what the agent takes from whoever runs it. The zero value is enough.
+type Deps struct {
+	Log      *slog.Logger
+	Registry *prometheus.Registry // the agent's own metrics
+
+	// Reload reads the configuration again; nil: the agent cannot be reloaded.
+	Reload func() (*Config, error)
+	// Hangup asks for a reload, as SIGHUP does.
+	Hangup <-chan os.Signal
+	// Listening is called with the address of the agent's listener once it is bound.
+	Listening func(addr string)
+}
+
+// Run collects and ships until ctx ends, and then stops within a few seconds. It returns
+// nil after a graceful stop. What was scraped and not yet acknowledged stays in the
+// spool.
+func Run(ctx context.Context, cfg *Config, deps Deps) error {
+	deps = deps.withDefaults()
+	queue, err := spool.Open(cfg.Spool.Dir, cfg.spoolOptions(deps))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := queue.Close(); err != nil {
+			deps.Log.Error("close spool", "err", err)
+		}
+	}()
+	producer, err := kafka.NewProducer(cfg.Kafka.Config, kafka.ProducerOptions{
+		Topic: cfg.Kafka.Topic, MaxRecordBytes: int(cfg.Kafka.MaxRecordBytes), Registerer: deps.Registry})
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer producer.Close()
+	server, err := httpserve.Listen(httpserve.Options{Addr: cfg.Web.Listen, WebConfig: cfg.Web.ConfigFile, Drain: time.Second, Log: deps.Log})
+	if err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	scraper, err := scrape.New(scrape.Options{Node: cfg.Node, Sink: queue, Log: deps.Log, Register: deps.Registry})
+	if err != nil {
+		return err
+	}
+	defer scraper.Close()
+
+	shipper, err := ship.New(queue, producer, ship.Options{Logger: deps.Log, Registerer: deps.Registry})
+	if err != nil {
+		return err
+	}
+
+	a := &agent{deps: deps, spool: queue, scraper: scraper, now: cfg, reloads: newReloadMetrics(deps.Registry)}
+	if err := a.start(cfg); err != nil {
+		return err
+	}
+	deps.Log.Info("agent runs", "node", cfg.Node, "jobs", len(cfg.Scrape), "listen", server.Addr(), "spool", cfg.Spool.Dir, "agent", queue.Agent())
+	deps.Listening(server.Addr())
+
+	g, ctx := errgroup.WithContext(ctx)
+	shipping, stopShipping := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopShipping()
+	g.Go(func() error { return shipper.Run(shipping) })
+	g.Go(func() error { return server.Run(ctx, a.handler()) })
+	g.Go(func() error { return a.obeyHangups(ctx) })
+	g.Go(func() error {
+		<-ctx.Done()
+		scraper.Close() // first the source, so that the shipper's last look finds all
+		stopShipping()
+		return nil
+	})
+	err = g.Wait()
+	deps.Log.Info("agent stops", "pending", queue.Pending())
+	return err
+}
+
+func (d Deps) withDefaults() Deps {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Registry == nil {
+		d.Registry = prometheus.NewRegistry()
+		d.Registry.MustRegister(promcollectors.NewGoCollector(), promcollectors.NewProcessCollector(promcollectors.ProcessCollectorOpts{}))
+	}
+	if d.Listening == nil {
+		d.Listening = func(string) {}
+	}
+	return d
+}
+
+func (c *Config) spoolOptions(d Deps) spool.Options {
+	return spool.Options{MaxBytes: int64(c.Spool.MaxBytes), Sync: spool.Sync(c.Spool.Sync), Fresh: c.Spool.Fresh.D(),
+		Logger: d.Log, Registerer: d.Registry}
+}
+
+// agent is the running whole, for its web pages and its reload.
+type agent struct {
+	deps    Deps
+	spool   *spool.Spool
+	scraper *scrape.Scraper
+	reloads *reloadMetrics
+	host    prometheus.Gatherer // nil: the host is not read
+
+	mu  sync.Mutex
+	now *Config // in force; guarded by mu
+}
+
+// start makes the host's collectors and begins to scrape.
+func (a *agent) start(cfg *Config) error {
+	if cfg.Host.Enabled {
+		var err error
+		if a.host, err = host.New(cfg.Host, a.deps.Log.With("job", HostJob)); err != nil {
+			return err
+		}
+	}
+	if err := a.scraper.Apply(a.set(cfg)); err != nil {
+		return err
+	}
+	a.reloads.done(nil)
+	return nil
+}
+
+// set is what the configuration asks to scrape.
+func (a *agent) set(cfg *Config) scrape.Set {
+	s := scrape.Set{Jobs: cfg.Scrape, External: cfg.Global.ExternalLabels}
+	local := func(job string, from prometheus.Gatherer, every time.Duration) {
+		s.Local = append(s.Local, scrape.Local{Job: job, Instance: cfg.Node, Gatherer: from, Interval: every, Timeout: every})
+	}
+	if a.host != nil {
+		local(HostJob, a.host, cfg.hostInterval())
+	}
+	if cfg.Self {
+		local(SelfJob, a.deps.Registry, time.Duration(cfg.Global.ScrapeInterval))
+	}
+	return s
+}
