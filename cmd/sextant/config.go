@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sextant/features"
+	"sextant/internal/clickhouse"
+	"sextant/internal/config"
+	"sextant/pipeline/kafka"
+)
+
+// Config is the configuration of every server-side command. A command reads the parts it
+// needs, so one file serves them all.
+type Config struct {
+	Kafka      kafka.Config      `yaml:"kafka"`
+	ClickHouse clickhouse.Config `yaml:"clickhouse"`
+	Views      string            `yaml:"views"` // folder of feature views; empty: those built in
+	Pipeline   PipelineConfig    `yaml:"pipeline"`
+	Serve      ServeConfig       `yaml:"serve"`
+	Log        LogConfig         `yaml:"log"`
+}
+
+// PipelineConfig is the stream processor's part.
+type PipelineConfig struct {
+	Group      string          `yaml:"group"`       // Kafka consumer group
+	Lateness   config.Duration `yaml:"lateness"`    // how long a tick waits for samples before it
+	BatchRows  int             `yaml:"batch_rows"`  // samples in one write, at most
+	FlushEvery config.Duration `yaml:"flush_every"` // a started batch is written after this long
+	Listen     string          `yaml:"listen"`      // /metrics, /healthz, /readyz; empty: none
+	WebConfig  string          `yaml:"web_config"`  // exporter-toolkit file: TLS and users
+}
+
+// ServeConfig is the feature API's part.
+type ServeConfig struct {
+	Listen       string          `yaml:"listen"`
+	WebConfig    string          `yaml:"web_config"`
+	TokenFile    string          `yaml:"token_file"` // bearer token that callers must present; empty: none
+	RefreshEvery config.Duration `yaml:"refresh_every"`
+}
+
+// LogConfig says how much is logged and in which form.
+type LogConfig struct {
+	Level  slog.Level `yaml:"level"`  // debug, info, warn, error
+	Format string     `yaml:"format"` // text or json
+}
+
+func defaultConfig() *Config {
+	return &Config{
+		Kafka:      kafka.Config{Brokers: []string{"127.0.0.1:9092"}, ClientID: "sextant"},
+		ClickHouse: clickhouse.DefaultConfig(),
+		Pipeline: PipelineConfig{
+			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
+			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
+		},
+		Serve: ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond)},
+		Log:   LogConfig{Format: "text"},
+	}
+}
+
+// Check reports every fault at once, each with the path of its key.
+func (c *Config) Check() error {
+	var errs []error
+	fail := func(key, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+	}
+	errs = append(errs, under("kafka", c.Kafka.Validate()), under("clickhouse", c.ClickHouse.Validate()))
+	if c.Pipeline.Group == "" {
+		fail("pipeline.group", "a consumer group is needed")
+	}
+	if c.Pipeline.Lateness < 0 {
+		fail("pipeline.lateness", "must not be negative")
+	}
+	if c.Pipeline.BatchRows < 1_000 || c.Pipeline.BatchRows > 10_000_000 {
+		fail("pipeline.batch_rows", "%d is not within 1,000 and 10,000,000", c.Pipeline.BatchRows)
+	}
+	if d := c.Pipeline.FlushEvery.D(); d < 10*time.Millisecond || d > time.Minute {
+		fail("pipeline.flush_every", "%v is not within 10ms and 1m", d)
+	}
+	if d := c.Serve.RefreshEvery.D(); d < 10*time.Millisecond || d > time.Minute {
+		fail("serve.refresh_every", "%v is not within 10ms and 1m", d)
+	}
+	if c.Log.Format != "text" && c.Log.Format != "json" {
+		fail("log.format", "%q is neither text nor json", c.Log.Format)
+	}
+	return errors.Join(errs...)
+}
+
+// under puts a path before each fault of a part that does not know its own.
+func under(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	return errors.New(path + "." + strings.Join(lines, "\n"+path+"."))
+}
+
+// views loads the feature views that the configuration names.
+func (c *Config) views() ([]*features.View, error) {
+	if c.Views == "" {
+		return features.Builtin()
+	}
+	var dir fs.FS = os.DirFS(c.Views)
+	views, err := features.Load(dir)
+	if err != nil {
+		return nil, configError{err}
+	}
+	if len(views) == 0 {
+		return nil, configError{fmt.Errorf("views: no .yaml file in %s", c.Views)}
+	}
+	return views, nil
+}
+
+// logger writes to standard error, so that standard output stays a command's answer.
+func (c *Config) logger() *slog.Logger {
+	opts := &slog.HandlerOptions{Level: c.Log.Level}
+	if c.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, opts))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, opts))
+}
+
+// configFlag adds --config to cmd and returns a function that loads it.
+func configFlag(cmd *cobra.Command) func() (*Config, error) {
+	path := cmd.Flags().StringP("config", "c", os.Getenv("SEXTANT_CONFIG"),
+		"configuration file (deploy/sextant.example.yaml shows every key); SEXTANT_CONFIG names it too")
+	return func() (*Config, error) {
+		c := defaultConfig()
+		if err := config.Load(*path, "SEXTANT", c); err != nil {
+			return nil, configError{err}
+		}
+		return c, nil
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"sextant/collectors"
+	"sextant/features"
+	"sextant/internal/clickhouse"
+	"sextant/internal/config"
+)
+
+// demoOptions are the flags of sextant demo.
+type demoOptions struct {
+	dir         string
+	duration    time.Duration
+	listen      string
+	clickhouse  string
+	agentConfig string
+}
+
+func demoCmd() *cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the whole line in this process, on this host's own telemetry",
+		Long: `demo starts a Kafka-protocol broker, the ClickHouse engine, the agent, the pipeline and the
+feature API in one process, all on loopback. The agent reads this host's kernel every 10
+seconds; the first features are served within half a minute. The data stays in --dir, and a
+second start continues from it. Ctrl-C stops.`,
+		Example: `  sextant demo
+  sextant demo --duration 60s                 # exit status 0 when a feature was served
+  sextant demo --agent-config exporters.yaml  # scrape your own exporters too`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.dir, "dir", filepath.Join("data", "demo"), "data directory")
+	f.DurationVar(&o.duration, "duration", 0, "stop after this long; 0 runs until Ctrl-C")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:6566", "address of the feature API")
+	f.StringVar(&o.clickhouse, "clickhouse", "127.0.0.1:18123", "address of ClickHouse's HTTP interface")
+	f.StringVar(&o.agentConfig, "agent-config", "", "agent configuration with further scrape_configs")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return demo(cmd.Context(), o, cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+// demo runs the line until ctx ends or the duration is over. It fails when a part fails,
+// and when time is over and no feature was served.
+func demo(ctx context.Context, o demoOptions, out io.Writer) error {
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return err
+	}
+	screen := newScreen(out)
+	defer screen.Close()
+	log, closeLog, err := demoLog(filepath.Join(o.dir, "sextant.log"), screen)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	reg := newRegistry()
+	began := time.Now()
+
+	cfg := defaultConfig()
+	cfg.Serve.Listen = o.listen
+	cfg.Pipeline.Lateness = config.Duration(2 * time.Second) // one host, one clock
+	api, err := listenAPI(cfg, log)
+	if err != nil {
+		return fmt.Errorf("%w (choose another with --listen)", err)
+	}
+	screen.Print("starting broker and ClickHouse, data in %s", o.dir)
+	parts, err := startEmbedded(ctx, embeddedConfig{dir: o.dir, kafka: "127.0.0.1:0", clickhouse: o.clickhouse, group: cfg.Pipeline.Group}, screen, log, reg)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	cfg.Kafka.Brokers = []string{parts.broker.Addr()}
+	cfg.ClickHouse.Addr, cfg.ClickHouse.Protocol = []string{parts.clickhouse.Addr()}, "http"
+	agentCfg, err := demoAgent(o, cfg.Kafka.Brokers)
+	if err != nil {
+		return configError{err}
+	}
+	views, db, err := demoStore(ctx, cfg, log, reg)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+
+	// Parts are stopped backwards: the agent first, so that what it sent is still read.
+	line := newStages(ctx)
+	line.Start("api", func(ctx context.Context) error { return runAPI(ctx, cfg, api, views, db, log, reg) })
+	line.Start("pipeline", func(ctx context.Context) error { return runPipeline(ctx, cfg, views, db, log, reg) })
+	line.Start("agent", func(ctx context.Context) error {
+		return collectors.Run(ctx, agentCfg, collectors.Deps{Log: log, Registry: reg})
+	})
+	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, views)
+	watchErr := watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
+		sql: "http://" + parts.clickhouse.Addr()})
+	if err := errors.Join(watchErr, line.Stop()); err != nil {
+		return err
+	}
+	screen.Close()
+	return demoEnd(db, ask, out)
+}
+
+// demoStore makes the store ready.
+func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheus.Registerer) ([]*features.View, *clickhouse.DB, error) {
+	views, err := cfg.views()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("clickhouse: %w", err)
+	}
+	if err := errors.Join(db.Migrate(ctx)); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	if err := db.ApplyViews(ctx, views); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return views, db, nil
+}
+
+// demoAgent is the agent's configuration: this host, and what the user's file adds.
+func demoAgent(o demoOptions, brokers []string) (*collectors.Config, error) {
+	return collectors.LoadWith(o.agentConfig, func(name string) (string, bool) {
+		switch name {
+		case collectors.EnvPrefix + "_KAFKA_BROKERS":
+			return brokers[0], true
+		case collectors.EnvPrefix + "_SPOOL_DIR":
+			return filepath.Join(o.dir, "spool"), true
+		case collectors.EnvPrefix + "_WEB_LISTEN":
+			return "127.0.0.1:0", true
+		}
+		return os.LookupEnv(name)
+	})
+}
+
+// demoEnd prints the balance of the ledger and judges the run.
+func demoEnd(db *clickhouse.DB, ask *question, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	audit, err := db.Audit(ctx)
+	if err != nil {
+		return fmt.Errorf("audit the samples: %w", err)
+	}
+	fmt.Fprintf(out, "stopped. ledger: %d samples stored, lost %d, duplicate %d\n", audit.Visible, audit.Lost, audit.Duplicate)
+	if !ask.Served() {
+		return errors.New("no feature was served")
+	}
+	return nil
+}
+
+// demoLog writes everything to a file, and warnings to the screen too.
+func demoLog(path string, screen io.Writer) (*slog.Logger, func() error, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := slog.NewMultiHandler(
+		slog.NewTextHandler(f, nil),
+		slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return slog.New(h), f.Close, nil
+}

@@ -1,0 +1,76 @@
+// Sextant's server side and command line: the pipeline, the feature API, set-up, and a
+// demo that runs the whole line in one process.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses, as sysexits(3) names them where it has a name.
+const (
+	exitFailure = 1  // the command ran and failed
+	exitUsage   = 64 // unknown command, flag or argument
+	exitConfig  = 78 // the configuration is wrong
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := root().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sextant:", err)
+		os.Exit(status(err))
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sextant",
+		Short: "Telemetry of a cluster's processors, as features for placing work",
+		Long: `Sextant turns 10-second telemetry of every CPU, GPU, NPU and DPU of a cluster into
+features for placing work. The agent on each node is sextant-agent; this program is
+everything behind Kafka.`,
+		Example: `  sextant demo                      # the whole line on this host, nothing else needed
+  sextant setup --config s.yaml     # topics, tables and views
+  sextant pipeline --config s.yaml  # Kafka → features → ClickHouse
+  sextant serve --config s.yaml     # the feature API`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w\nsee %s --help", err, c.CommandPath())}
+	})
+	cmd.CompletionOptions.HiddenDefaultCmd = true
+	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
+		featuresCmd(), ledgerCmd(), embeddedCmd(), fetchCmd(), versionCmd())
+	return cmd
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// configError is a mistake in a configuration file or the environment.
+type configError struct{ error }
+
+func (e configError) Unwrap() error { return e.error }
+
+func status(err error) int {
+	switch {
+	case errors.As(err, new(usageError)):
+		return exitUsage
+	case errors.As(err, new(configError)):
+		return exitConfig
+	}
+	return exitFailure
+}

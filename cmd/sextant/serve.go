@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"sextant/features"
+	"sextant/features/api"
+	"sextant/features/online"
+	"sextant/internal/clickhouse"
+	"sextant/internal/httpserve"
+)
+
+func serveCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the latest features over HTTP, in Feast's shape",
+		Long: `serve answers POST /get-online-features from memory. It reads new rows from ClickHouse every
+half second and goes on serving, with honest ages, while ClickHouse is away.`,
+		Example: `  sextant serve --config sextant.yaml
+  curl -s 127.0.0.1:6566/get-online-features -d '{
+    "features": ["node_monitoring:cpu_utilization_1m"], "entities": {"node": ["n1"]}}'`,
+		Args: cobra.NoArgs,
+	}
+	load := configFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		return serveMain(cmd.Context(), cfg)
+	}
+	return cmd
+}
+
+func serveMain(ctx context.Context, cfg *Config) error {
+	log := cfg.logger()
+	reg := newRegistry()
+	views, err := cfg.views()
+	if err != nil {
+		return err
+	}
+	server, err := listenAPI(cfg, log)
+	if err != nil {
+		return err
+	}
+	db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
+	if err != nil {
+		return fmt.Errorf("clickhouse: %w", err)
+	}
+	defer db.Close()
+	log.Info("api serves", "listen", server.Addr(), "views", len(views))
+	return runAPI(ctx, cfg, server, views, db, log, reg)
+}
+
+func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
+	server, err := httpserve.Listen(httpserve.Options{
+		Addr: cfg.Serve.Listen, WebConfig: cfg.Serve.WebConfig, Authenticated: cfg.Serve.TokenFile != "", Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	return server, nil
+}
+
+// runAPI serves until ctx is done.
+func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, views []*features.View, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
+	store, err := online.New(src, views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
+	if err != nil {
+		return err
+	}
+	handler, err := api.New(store, views, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return store.Run(ctx) })
+	g.Go(func() error { return server.Run(ctx, handler) })
+	if err := g.Wait(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// watching is what the demo's progress view needs.
+type watching struct {
+	screen   *screen
+	reg      prometheus.Gatherer
+	ask      *question
+	sql      string // URL of ClickHouse
+	began    time.Time
+	duration time.Duration
+}
+
+// watch shows what the line does until ctx ends or the duration is over, and prints the
+// first answer that holds a feature. It returns the cause when a part has failed.
+func watch(ctx context.Context, w watching) error {
+	var over <-chan time.Time
+	if w.duration > 0 {
+		over = time.After(w.duration)
+	}
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for n := 0; ; n++ {
+		if !w.ask.Served() {
+			if answer, present, err := w.ask.Ask(ctx); err == nil && present {
+				w.announce(answer)
+			}
+		}
+		if w.screen.tty || n%10 == 0 {
+			w.screen.Show(w.lines())
+		}
+		select {
+		case <-second.C:
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); cause != ctx.Err() {
+				return cause
+			}
+			return nil
+		}
+	}
+}
+
+func (w watching) announce(answer string) {
+	w.screen.Print(`
+features are served, %.0f s after the start.
+
+  %s
+
+%s
+
+the same in SQL:
+
+  curl -s %s -d "SELECT * FROM sextant.node_monitoring ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
+`, time.Since(w.began).Seconds(), w.ask.Curl(), answer, w.sql)
+}
+
+// lines is the state of each step, from the program's own metrics.
+func (w watching) lines() []string {
+	m := gather(w.reg)
+	item := func(name string) float64 { return m.value("sextant_pipeline_items_total", "item", name) }
+	watermark := m.max("sextant_pipeline_watermark_timestamp_seconds")
+	behind := "no record yet"
+	if watermark > 0 {
+		behind = fmt.Sprintf("event time %.0f s behind the clock", float64(time.Now().UnixMilli())/1000-watermark)
+	}
+	return []string{
+		fmt.Sprintf("%-10s %s", "demo", time.Since(w.began).Truncate(time.Second)),
+		fmt.Sprintf("%-10s %.0f scrapes spooled, %.0f waiting for Kafka", "agent", m.sum("sextant_spool_appended_total"), m.sum("sextant_spool_pending_entries")),
+		fmt.Sprintf("%-10s %.0f records, %.0f samples, %.0f ticks, %s", "pipeline", item("records"), item("samples"), item("ticks"), behind),
+		fmt.Sprintf("%-10s %.0f samples, %.0f feature rows, %.0f series stored", "clickhouse",
+			m.value("sextant_pipeline_written_rows_total", "table", "samples"), m.value("sextant_pipeline_written_rows_total", "table", "features"),
+			m.value("sextant_pipeline_written_rows_total", "table", "series")),
+	}
+}
+
+// families is one gathering of metrics, by name.
+type families map[string]*dto.MetricFamily
+
+func gather(g prometheus.Gatherer) families {
+	out := families{}
+	list, err := g.Gather()
+	if err != nil {
+		return out // a view of progress; what was gathered is incomplete, so show nothing
+	}
+	for _, f := range list {
+		out[f.GetName()] = f
+	}
+	return out
+}
+
+// number is a counter's, gauge's or untyped metric's value.
+func number(m *dto.Metric) float64 {
+	switch {
+	case m.Counter != nil:
+		return m.Counter.GetValue()
+	case m.Gauge != nil:
+		return m.Gauge.GetValue()
+	}
+	return m.Untyped.GetValue()
+}
+
+func (f families) each(name string, yield func(*dto.Metric)) {
+	for _, m := range f[name].GetMetric() {
+		yield(m)
+	}
+}
+
+// value is the number of the metric with the label.
+func (f families) value(name, label, value string) (v float64) {
+	f.each(name, func(m *dto.Metric) {
+		for _, l := range m.Label {
+			if l.GetName() == label && l.GetValue() == value {
+				v += number(m)
+			}
+		}
+	})
+	return v
+}
+
+func (f families) sum(name string) (v float64) {
+	f.each(name, func(m *dto.Metric) { v += number(m) })
+	return v
+}
+
+func (f families) max(name string) (v float64) {
+	f.each(name, func(m *dto.Metric) { v = max(v, number(m)) })
+	return v
+}
