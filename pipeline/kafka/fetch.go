@@ -18,7 +18,7 @@ const fetchVersion = 11
 
 // Limits of one fetch.
 const (
-	fetchMaxWait  = 250 * time.Millisecond // the broker answers then, with what it has
+	fetchMaxWait  = 100 * time.Millisecond // the broker answers then, with what it has
 	fetchMinBytes = 16 << 10               // the broker waits for so much
 	fetchMaxBytes = 1 << 20                // compressed; one larger batch may still come alone
 	maxResponse   = 128 << 20

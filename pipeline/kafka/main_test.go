@@ -22,9 +22,19 @@ import (
 // The brokers that every test of the table runs against. Apache Kafka is started once
 // for all tests, the embedded broker too: tests use topics of their own.
 var (
-	apache   = sync.OnceValues(func() (*kafkatest.Apache, error) { return kafkatest.StartApache(tempDir) })
+	apache = sync.OnceValues(func() (*kafkatest.Apache, error) {
+		a, err := kafkatest.StartApache(tempDir)
+		if a != nil {
+			started = append(started, a.Stop)
+		}
+		return a, err
+	})
 	embedded = sync.OnceValues(func() (*broker.Broker, error) {
-		return broker.Start(context.Background(), broker.Config{Dir: tempDir + "/embedded", Group: "unused", Logger: quiet})
+		b, err := broker.Start(context.Background(), broker.Config{Dir: tempDir + "/embedded", Group: "unused", Logger: quiet})
+		if err == nil {
+			started = append(started, b.Close)
+		}
+		return b, err
 	})
 	tempDir string
 	started []func() error
@@ -55,27 +65,19 @@ func TestMain(m *testing.M) {
 }
 
 func apacheAddr(t testing.TB) string {
+	t.Helper()
 	a, err := apache()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(started) == 0 || !apacheStarted {
-		apacheStarted = true
-		started = append(started, a.Stop)
-	}
 	return a.Addr()
 }
 
-var apacheStarted, embeddedStarted bool
-
 func embeddedAddr(t testing.TB) string {
+	t.Helper()
 	b, err := embedded()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if !embeddedStarted {
-		embeddedStarted = true
-		started = append(started, b.Close)
 	}
 	return b.Addr()
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -37,7 +38,7 @@ func always(c *kfake.Cluster, resp kmsg.Response) (kmsg.Response, error, bool) {
 }
 
 // produce refuses records while the disk cap is reached, with an error that clients
-// retry, and marks the others with the time of their append.
+// retry, and gives the others the time of their append.
 func (b *Broker) produce(req *kmsg.ProduceRequest) kmsg.Response {
 	var bytes int64
 	for _, t := range req.Topics {
@@ -54,9 +55,10 @@ func (b *Broker) produce(req *kmsg.ProduceRequest) kmsg.Response {
 		return refuseProduce(req)
 	}
 	b.used.Add(bytes)
+	now := time.Now().UnixMilli()
 	for _, t := range req.Topics {
 		for _, p := range t.Partitions {
-			markAppendTime(p.Records)
+			stampAppendTime(p.Records, now)
 		}
 	}
 	return nil
@@ -87,29 +89,37 @@ func refuseProduce(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// The parts of a record batch that markAppendTime touches.
+// The parts of a record batch that stampAppendTime reads and writes.
 const (
-	atCRC          = 17
-	atAttributes   = 21
-	batchHeader    = 61
-	attrAppendTime = 0x08
+	atCRC        = 17
+	atAttributes = 21
+	atFirstTime  = 27
+	atMaxTime    = 35
+	batchHeader  = 61
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// markAppendTime makes kfake stamp a batch with its own clock. kfake knows the topic
-// setting message.timestamp.type and does not act on it, but acts on this attribute, which
-// only a broker sets otherwise. The checksum covers the attribute. A batch that is damaged
-// already is left so, for kfake to refuse.
-func markAppendTime(batch []byte) {
+// stampAppendTime moves the timestamps of a batch so that its newest is now (unix ms). A
+// producer of ours gives all records of a batch the same time, so all then carry the time
+// of their append, as the topic's message.timestamp.type says. A record of another
+// producer keeps its distance to the newest of its batch.
+//
+// kfake knows that topic setting and does not act on it. It does act on the attribute that
+// a broker sets beside append times, but then changes the timestamps and leaves the
+// checksum, and its own restart would drop the batch as damaged.
+func stampAppendTime(batch []byte, now int64) {
 	if len(batch) < batchHeader {
 		return
 	}
 	sum := batch[atCRC:atAttributes]
 	if binary.BigEndian.Uint32(sum) != crc32.Checksum(batch[atAttributes:], castagnoli) {
-		return
+		return // damaged on the way: kfake refuses it
 	}
-	batch[atAttributes+1] |= attrAppendTime
+	first, newest := batch[atFirstTime:atMaxTime], batch[atMaxTime:atMaxTime+8]
+	span := int64(binary.BigEndian.Uint64(newest)) - int64(binary.BigEndian.Uint64(first))
+	binary.BigEndian.PutUint64(first, uint64(now-span))
+	binary.BigEndian.PutUint64(newest, uint64(now))
 	binary.BigEndian.PutUint32(sum, crc32.Checksum(batch[atAttributes:], castagnoli))
 }
 
