@@ -12,14 +12,39 @@ type layout struct {
 	samples int // of the record that made it: another number under the hash is a collision
 	used    uint64
 
-	ids     []uint64 // by series
-	refused []int32  // series that are left out
+	ids     []uint64  // by series
+	states  []*series // by series; nil for refused ones
+	refused []int32   // series that are left out
 	scales  []scaled
 	blanks  []blanked
 	windows []windowed
 
 	last  int64   // newest sample time of any series
 	lasts []int64 // newest sample time per series, when they are not all last
+}
+
+// settle writes the newest sample times to the series: another layout goes on with them.
+func (l *layout) settle() {
+	for i, s := range l.states {
+		if s == nil {
+			continue
+		}
+		s.last = l.last
+		if l.lasts != nil {
+			s.last = l.lasts[i]
+		}
+	}
+}
+
+// recall reads the newest sample times of the series, which another layout had.
+func (l *layout) recall() {
+	l.lasts = make([]int64, len(l.states))
+	for i, s := range l.states {
+		if s != nil {
+			l.lasts[i] = s.last
+			l.last = max(l.last, s.last)
+		}
+	}
 }
 
 // The series of a layout that need more than copying, each ascending by series.
@@ -42,6 +67,7 @@ type (
 type node struct {
 	name    string
 	layouts map[[2]uint64]*layout
+	active  map[string]*layout // by target: the layout of its last record
 	series  int
 	ingest  int64 // append time of its last record, unix ms
 }
@@ -50,7 +76,7 @@ type node struct {
 func (m *Machine) node(name string, ingest int64) *node {
 	n, ok := m.nodes[name]
 	if !ok {
-		n = &node{name: name, layouts: map[[2]uint64]*layout{}}
+		n = &node{name: name, layouts: map[[2]uint64]*layout{}, active: map[string]*layout{}}
 		m.nodes[name] = n
 	}
 	n.ingest = ingest
@@ -58,7 +84,21 @@ func (m *Machine) node(name string, ingest int64) *node {
 }
 
 // layout returns the plan of the record that the decoder holds.
-func (m *Machine) layout(n *node) *layout {
+func (m *Machine) layout(n *node, target string) *layout {
+	l := m.find(n)
+	if before := n.active[target]; before != l {
+		if before != nil {
+			before.settle()
+		} else if len(n.active) >= m.cfg.MaxLayouts {
+			clear(n.active) // targets come and go; what their series had last is forgotten
+		}
+		l.recall()
+		n.active[target] = l
+	}
+	return l
+}
+
+func (m *Machine) find(n *node) *layout {
 	m.uses++
 	d := &m.decoder
 	if l, ok := n.layouts[d.Layout]; ok && l.samples == len(d.Values) && len(l.ids) == d.NumSeries {
@@ -89,7 +129,7 @@ func (n *node) evict() {
 // plan reads the labels of every series of the record.
 func (m *Machine) plan(n *node) *layout {
 	d := &m.decoder
-	l := &layout{hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries)}
+	l := &layout{hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries), states: make([]*series, d.NumSeries)}
 	inRecord := make(map[uint64]struct{}, d.NumSeries)
 	var fresh []*window.Series
 	for i := range d.NumSeries {
@@ -106,7 +146,7 @@ func (m *Machine) plan(n *node) *layout {
 			continue
 		}
 		inRecord[s.id] = struct{}{}
-		l.ids[i] = s.id
+		l.ids[i], l.states[i] = s.id, s
 		l.treat(int32(i), s.metric)
 		if s.window != nil {
 			l.windows = append(l.windows, windowed{int32(i), s.window})

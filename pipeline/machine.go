@@ -107,7 +107,7 @@ func (m *Machine) Add(rec wire.Record) error {
 	if m.sent.again(env.Agent, env.Seq, rec.Ingest) {
 		m.ledger(&rec, &env, tally{duplicates: len(m.decoder.Values)})
 	} else {
-		l := m.layout(m.node(env.Node, rec.Ingest))
+		l := m.layout(m.node(env.Node, rec.Ingest), env.Target)
 		m.ledger(&rec, &env, m.samples(&rec, &env, l))
 		m.counts.Histograms += uint64(m.decoder.Histograms)
 	}

@@ -26,6 +26,7 @@ type series struct {
 	node   *node
 	metric *Metric        // nil when the catalogue does not know it
 	window *window.Series // nil when no view reads it
+	last   int64          // newest sample time, kept by the layout that has it now
 }
 
 var (

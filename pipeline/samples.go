@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"sextant/pipeline/window"
 	"sextant/schema/wire"
 )
 
@@ -28,7 +29,7 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 	out.Value = append(out.Value, d.Values...)
 	out.Flags = slices.Grow(out.Flags, n)[:base+n]
 	p := pass{
-		m: m, l: l, offset: rec.Offset,
+		m: m, l: l, store: m.eval.Store(), offset: rec.Offset,
 		ids: out.Series[base:], times: out.Time[base:], values: out.Value[base:], flags: out.Flags[base:],
 	}
 	flag := uint8(0)
@@ -40,9 +41,9 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 	}
 	p.leaveOut()
 	p.scale()
-	t := p.time(env.Scrape, rec.Ingest)
+	p.time(env.Scrape, rec.Ingest)
 	p.fillWindows()
-	kept := n
+	kept, t := n, p.count
 	if p.gone != nil {
 		kept = p.compact()
 	}
@@ -63,6 +64,7 @@ func truncateSamples(s *Samples, n int) {
 type pass struct {
 	m      *Machine
 	l      *layout
+	store  *window.Store
 	offset int64
 	ids    []uint64
 	times  []int64
@@ -70,7 +72,6 @@ type pass struct {
 	flags  []uint8
 	gone   []bool // samples to leave out; nil while there are none
 	count  tally
-	late   bool // every sample is late
 }
 
 func (p *pass) drop(i int) {
@@ -135,9 +136,9 @@ func (p *pass) scale() {
 
 // time gives each sample its event time, drops the ones that repeat their series' last
 // time, and flags the late ones.
-func (p *pass) time(scrape, ingest int64) tally {
+func (p *pass) time(scrape, ingest int64) {
 	if len(p.times) == 0 {
-		return p.count
+		return
 	}
 	lo, hi := slices.Min(p.times), slices.Max(p.times)
 	if lo == hi {
@@ -145,7 +146,6 @@ func (p *pass) time(scrape, ingest int64) tally {
 	} else {
 		p.ownTimes(scrape, ingest)
 	}
-	return p.count
 }
 
 // oneTime is the usual case: every sample has the time of the scrape.
@@ -165,7 +165,6 @@ func (p *pass) oneTime(t, scrape, ingest int64) {
 		l.last, l.lasts = t, nil
 	}
 	if e.late(t) {
-		p.late = true
 		for i := range p.flags {
 			p.flags[i] |= FlagLate
 		}
@@ -176,7 +175,6 @@ func (p *pass) oneTime(t, scrape, ingest int64) {
 // ownTimes is for samples that carry the times of their exporter.
 func (p *pass) ownTimes(scrape, ingest int64) {
 	e := &p.m.time
-	p.late = true
 	for i, t := range p.times {
 		if bounded, retimed := e.bound(t, scrape, ingest); retimed {
 			p.times[i] = bounded
@@ -186,10 +184,7 @@ func (p *pass) ownTimes(scrape, ingest int64) {
 	}
 	p.repeats()
 	for i, t := range p.times {
-		switch {
-		case !e.late(t):
-			p.late = false
-		case !p.dropped(i):
+		if e.late(t) && !p.dropped(i) {
 			p.flags[i] |= FlagLate
 			p.count.late++
 		}
@@ -215,7 +210,7 @@ func (p *pass) repeats() {
 		if p.dropped(i) {
 			continue
 		}
-		if t == l.lasts[s] {
+		if t == l.lasts[s] || i > 0 && index != nil && index[i-1] == index[i] && p.times[i-1] == t {
 			p.drop(i)
 			p.count.duplicates++
 			continue
@@ -237,40 +232,36 @@ func (p *pass) remaining() int {
 
 // fillWindows puts the samples that are not late into the windows of their series. A
 // late sample is in no window, not even a later tick's: which ticks it would reach
-// depends on when it came, and a backfill that reads stored samples cannot know that.
+// depends on when it came, and a backfill that reads stored samples cannot know that. A
+// sample that a window has already is a duplicate, late or not: stored again, it
+// would be marked as late and as in no row.
 func (p *pass) fillWindows() {
-	if p.late || len(p.l.windows) == 0 {
-		return
-	}
-	m, at, noted := p.m, 0, int64(-1)
-	store := m.eval.Store()
+	at, noted := 0, int64(-1)
 	for _, w := range p.l.windows {
-		if m.decoder.Series == nil && p.gone == nil && p.flags[w.series]&FlagLate == 0 {
-			// One sample, nothing special about it.
-			i := int(w.series)
-			if !w.window.Add(store, p.times[i], p.values[i]) {
-				p.drop(i)
-				p.count.duplicates++
-			}
-			noted = p.note(i, noted)
+		if p.m.decoder.Series == nil {
+			noted = p.fill(w.window, int(w.series), noted)
 			continue
 		}
-		at = p.samplesOf(w.series, at, func(i int) {
-			if p.dropped(i) || p.flags[i]&FlagLate != 0 {
-				return
-			}
-			if !w.window.Add(store, p.times[i], p.values[i]) {
-				p.drop(i)
-				p.count.duplicates++
-			}
-			noted = p.note(i, noted)
-		})
+		at = p.samplesOf(w.series, at, func(i int) { noted = p.fill(w.window, i, noted) })
 	}
 }
 
-// note keeps the record for as long as its samples are in windows.
-func (p *pass) note(i int, noted int64) int64 {
-	if t := p.times[i]; t != noted {
+// fill puts one sample into its window. noted is the last time for which the record is
+// remembered as needed.
+func (p *pass) fill(w *window.Series, i int, noted int64) int64 {
+	t := p.times[i]
+	switch {
+	case p.gone != nil && p.gone[i]:
+	case p.flags[i]&FlagLate != 0:
+		if w.Has(t) {
+			p.drop(i)
+			p.count.duplicates++
+			p.count.late--
+		}
+	case !w.Add(p.store, t, p.values[i]):
+		p.drop(i)
+		p.count.duplicates++
+	case t != noted:
 		p.m.needs.touch(t, p.offset, p.m.time.watermark)
 		return t
 	}

@@ -8,11 +8,11 @@ type senders map[string]*sent
 // sent is the last sequence numbers of one agent: bit i of past says that newest-1-i came.
 type sent struct {
 	newest uint64
-	past   [4]uint64
+	past   [sentWindow / 64]uint64
 	ingest int64 // unix ms
 }
 
-const sentWindow = 256
+const sentWindow = 1024
 
 // again notes a record and reports whether it came before.
 func (s senders) again(agent string, seq uint64, ingest int64) bool {
@@ -43,14 +43,15 @@ func (s senders) again(agent string, seq uint64, ingest int64) bool {
 // shift makes room for n newer numbers; the newest so far becomes bit n-1.
 func (a *sent) shift(n uint64) {
 	if n > sentWindow {
-		a.past = [4]uint64{}
+		a.past = [sentWindow / 64]uint64{}
 		return
 	}
 	for range n / 64 {
-		a.past[3], a.past[2], a.past[1], a.past[0] = a.past[2], a.past[1], a.past[0], 0
+		copy(a.past[1:], a.past[:])
+		a.past[0] = 0
 	}
 	if r := n % 64; r > 0 {
-		for i := 3; i > 0; i-- {
+		for i := len(a.past) - 1; i > 0; i-- {
 			a.past[i] = a.past[i]<<r | a.past[i-1]>>(64-r)
 		}
 		a.past[0] <<= r

@@ -42,6 +42,16 @@ func (s *Series) Add(st *Store, t int64, v float64) bool {
 	return s.insert(t, v)
 }
 
+// Has says whether the series has a point of that time.
+func (s *Series) Has(t int64) bool {
+	for i := len(s.points) - 1; i >= 0 && s.points[i].T >= t; i-- {
+		if s.points[i].T == t {
+			return true
+		}
+	}
+	return false
+}
+
 // insert places a point that is not the newest. Lateness is seconds, so the place is
 // among the last few.
 func (s *Series) insert(t int64, v float64) bool {
