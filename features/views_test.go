@@ -80,6 +80,7 @@ var null = math.NaN()
 // A host with two CPUs, two disks and two interfaces, scraped every 10 s for 6 minutes
 // with counters that grow evenly. Every right answer is one division.
 const steadyHost = `load 10s
+  node_time_seconds{node="a"} 1.7e9+10x40
   node_cpu_seconds_total{node="a",cpu="0",mode="idle"}   1000+7.5x40
   node_cpu_seconds_total{node="a",cpu="1",mode="idle"}   2000+5x40
   node_cpu_seconds_total{node="a",cpu="0",mode="iowait"} 100+1x40
@@ -177,7 +178,12 @@ func TestSteadyHost(t *testing.T) {
 // Each host lacks something, and lacks only the features that need it.
 func TestMissingSeriesAreNull(t *testing.T) {
 	nums, strs := evaluate(t, `load 10s
+  node_time_seconds{node="bsd"} 0+10x10
+  node_time_seconds{node="inner"} 0+10x10
+  node_time_seconds{node="vm"} 0+10x10
   node_cpu_seconds_total{node="bsd",cpu="0",mode="idle"}    10+5x10
+  node_cpu_seconds_total{node="noclock",cpu="0",mode="idle"}   10+5x10
+  node_cpu_seconds_total{node="noclock",cpu="0",mode="iowait"} 10+0x10
   node_load1{node="loadonly"}                               1x10
   node_memory_MemTotal_bytes{node="old"}                    100x10
   node_cpu_info{node="vm",package="0",cpu="0"}              1x10
@@ -189,7 +195,7 @@ func TestMissingSeriesAreNull(t *testing.T) {
 `, time.Minute)
 	wantNums(t, nums, map[string]float64{
 		"cpu_utilization_1m bsd": null, "cpu_count bsd": 1, "cpu_steal_1m bsd": null,
-		"load_per_core_1m loadonly": null, "cpu_count loadonly": null,
+		"cpu_utilization_1m noclock": null, "cpu_count noclock": 1, "load_per_core_1m loadonly": null, "cpu_count loadonly": null,
 		"memory_used_ratio old": null, "memory_used_ratio_1m old": null, "memory_bytes old": 100, "swap_bytes old": null,
 		"numa_nodes vm": 2, "network_capacity vm": null, "numa_nodes bsd": null, "cpu_cores bsd": null,
 		"network_receive_bytes_per_second_1m inner": null, "disk_read_bytes_per_second_1m inner": null,
@@ -204,10 +210,20 @@ func TestMissingSeriesAreNull(t *testing.T) {
 func TestCounterResetsGapsAndStaleMarkers(t *testing.T) {
 	// Ticks at 60 s see the samples of 0 to 50 s; a window of 30 s those of 30, 40 and 50 s.
 	nums, _ := evaluate(t, `load 10s
+  node_time_seconds{node="reset"} 0+10x6
+  node_time_seconds{node="gap"}   0 10 20 30 _ 50
+  node_time_seconds{node="one"}   _ _ _ _ _ 50
+  node_time_seconds{node="new"}   _ _ _ _ 40 50
+  node_time_seconds{node="plug"}  0+10x6
+  node_time_seconds{node="gone"}  0 10 20 30 stale
+  node_time_seconds{node="going"} 0 10 20 30 40 stale
+  node_time_seconds{node="back"}  100 110 120 130 40 50
   node_disk_written_bytes_total{node="reset",device="sda"} 1000 2000 3000 4000 500 1500
   node_disk_written_bytes_total{node="gap",device="sda"}   1000 2000 3000 4000 _ 6000
   node_disk_written_bytes_total{node="one",device="sda"}   _ _ _ _ _ 6000
   node_disk_written_bytes_total{node="new",device="sda"}   _ _ _ _ 5000 6000
+  node_disk_written_bytes_total{node="plug",device="sda"}  1000 2000 3000 4000 5000 6000
+  node_disk_written_bytes_total{node="plug",device="sdb"}  _ _ _ _ _ 6000
   node_disk_written_bytes_total{node="gone",device="sda"}  1000 2000 3000 4000 stale
   node_disk_written_bytes_total{node="going",device="sda"} 1000 2000 3000 4000 5000 stale
   node_load1{node="gone"}                                  4 4 4 4 4 stale
@@ -220,21 +236,35 @@ func TestCounterResetsGapsAndStaleMarkers(t *testing.T) {
 		"disk_write_bytes_per_second_30s reset": 75,  // 4000 to 500 is a reset to 0: (500 + 1000) / 20 s
 		"disk_write_bytes_per_second_30s gap":   100, // 2000 over the 20 s between the samples that are there
 		"disk_write_bytes_per_second_30s one":   null,
+		"disk_write_bytes_per_second_30s new":   100, // 1000 over 10 s
+		"disk_write_bytes_per_second_5m new":    100,
+		"disk_write_bytes_per_second_30s plug":  100,  // one sample of sdb says nothing yet
 		"disk_write_bytes_per_second_30s gone":  null, // one sample is left in the window
-		// Two samples 10 s apart, 1000 more. The window begins 10 s before the first, which is
-		// within 1.1 sample distances, and ends 20 s after the last, which is not: there half a
-		// distance is added. 1000 × (10 + 0.001 + 5) / 10 / 30.
-		"disk_write_bytes_per_second_30s going": 1000 * 15.001 / 10 / 30,
-		"disk_write_bytes_per_second_30s new":   100, // both edges are within 1.1 sample distances
+		"disk_write_bytes_per_second_30s going": 100,
 		"load_per_core_1m gone":                 null, "cpu_count gone": null, "memory_bytes gone": null,
 		"load_per_core_1m back": 8, "cpu_count back": 1,
 	})
+}
+
+// A window that is filled to a part is the mean of that part, from the second sample on.
+func TestStartOfANode(t *testing.T) {
+	for _, tick := range []time.Duration{20 * time.Second, 30 * time.Second, 50 * time.Second, 2 * time.Minute} {
+		nums, _ := evaluate(t, steadyHost, tick)
+		wantNums(t, nums, map[string]float64{
+			"cpu_utilization_30s a": 0.3, "cpu_utilization_1m a": 0.3, "cpu_utilization_5m a": 0.3, "cpu_steal_1m a": 0.01,
+			"disk_read_bytes_per_second_30s a": 300, "disk_read_bytes_per_second_5m a": 300, "disk_busy_ratio_5m a": 0.4,
+			"network_receive_bytes_per_second_1m a": 30, "network_receive_bytes_per_second_5m a": 30, "pressure_io_1m a": 0.1,
+		})
+	}
+	nums, _ := evaluate(t, steadyHost, 10*time.Second)
+	wantNums(t, nums, map[string]float64{"cpu_utilization_1m a": null, "disk_read_bytes_per_second_1m a": null, "cpu_count a": 2})
 }
 
 // The kernel lets iowait step back by hundredths, which a rate takes for a reset: it adds
 // the whole counter. The ratio stays one.
 func TestIowaitThatStepsBackStaysInRange(t *testing.T) {
 	nums, _ := evaluate(t, `load 10s
+  node_time_seconds{node="a"} 0+10x6
   node_cpu_seconds_total{node="a",cpu="0",mode="idle"}   100+9x6
   node_cpu_seconds_total{node="a",cpu="0",mode="iowait"} 5000 5000 5000 5000 4999.99 5000
 `, time.Minute)

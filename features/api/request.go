@@ -150,13 +150,18 @@ func nextKey(text string) (value, rest string, err error) {
 			end++
 		}
 	}
-	value = text[1:end]
 	if escaped {
-		if err := json.Unmarshal([]byte(text[:end+1]), &value); err != nil {
-			return "", "", err
-		}
+		value, err = unescape(text[:end+1])
+		return value, text[end+1:], err
 	}
-	return value, text[end+1:], nil
+	return text[1:end], text[end+1:], nil
+}
+
+// unescape is apart, so that a string without escapes costs no allocation.
+func unescape(quoted string) (string, error) {
+	var s string
+	err := json.Unmarshal([]byte(quoted), &s)
+	return s, err
 }
 
 func skipSpace(s string) string { return strings.TrimLeft(s, " \t\r\n") }
