@@ -106,7 +106,7 @@ func parseDocument(name string, data []byte) (*document, error) {
 	if err := d.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, plain(fmt.Errorf("%s: %w", name, err))
+		return nil, plain(fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one YAML document", name)

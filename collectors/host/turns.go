@@ -47,6 +47,10 @@ func (t turns) Handle(ctx context.Context, r slog.Record) error {
 			return nil
 		}
 		r.Message, r.Level = "collector works again", slog.LevelInfo
+	default:
+		if r.Level == slog.LevelInfo {
+			r.Level = slog.LevelDebug // which flags were parsed is in the configuration
+		}
 	}
 	if !t.Handler.Enabled(ctx, r.Level) {
 		return nil

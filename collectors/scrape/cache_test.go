@@ -75,8 +75,8 @@ func TestTimesOfTheTargetAreKeptAndNotEnded(t *testing.T) {
 func TestOneSeriesAtSeveralTimes(t *testing.T) {
 	b := newBench(t, targetConfig{honorTime: true})
 	equal(t, b.page("a 1 5\na 2 6\na 3 7\na 4 7\na 2 6\n"), `a{instance="i",job="j"} 1 @5`, `a{instance="i",job="j"} 2 @6`)
-	if b.tg.cache.counts.conflicts != 1 {
-		t.Fatalf("conflicts %d", b.tg.cache.counts.conflicts)
+	if b.tg.cache.counts.conflicts != 1 || b.last().State != wire.StatePartial {
+		t.Fatalf("conflicts %d, state %v", b.tg.cache.counts.conflicts, b.last().State)
 	}
 }
 

@@ -74,7 +74,7 @@ func (g *gatherer) add(c *cache, got gathered) (page, error) {
 	if got.err != nil && len(got.families) == 0 {
 		return page{}, got.err
 	}
-	p := page{partial: got.err != nil}
+	var p page
 	if got.err != nil {
 		p.firstBad = got.err.Error()
 	}

@@ -54,7 +54,9 @@ func (t *target) keep(p page, c counts, state wire.State, took time.Duration, er
 // why says in words what a partial scrape lacks.
 func why(p page, c counts) string {
 	switch {
-	case p.firstBad != "":
+	case p.badLines == 0 && p.firstBad != "":
+		return p.firstBad
+	case p.badLines > 0:
 		return fmt.Sprintf("%d bad lines, first: %s", p.badLines, p.firstBad)
 	case p.truncated:
 		return "the body ended inside a line"
@@ -63,7 +65,7 @@ func why(p page, c counts) string {
 	case len(c.refused) > 0:
 		return fmt.Sprintf("series left out: %v", c.refused)
 	}
-	return "some metrics could not be collected"
+	panic("BUG: a scrape is partial for no reason")
 }
 
 func (t *target) snapshot() Status {

@@ -17,12 +17,11 @@ type source interface {
 type page struct {
 	bytes     int // of the exposition after decompression; -1 when it was too large
 	badLines  int
-	firstBad  string // the first bad line and what is wrong with it
+	firstBad  string // what is wrong first: a bad line, or a collector that failed
 	truncated bool   // the body ended inside a line
-	partial   bool   // something else is missing
 }
 
-func (p page) whole() bool { return p.badLines == 0 && !p.truncated && !p.partial }
+func (p page) whole() bool { return p.badLines == 0 && p.firstBad == "" && !p.truncated }
 
 // forced is a source that always fails, for a job over its target_limit.
 type forced struct{ err error }

@@ -162,22 +162,29 @@ func (t *target) scrape(ctx context.Context, start int64) {
 		return // stopped in mid-scrape: what was read is not a failure of the target
 	}
 	took := time.Since(began)
-	counts := t.cache.counts
 	var out []*layout
-	state := wire.StateOK
-	switch {
-	case err != nil:
-		out, state = t.cache.fail(), wire.StateFailed
-	case !p.whole() || counts.conflicts > 0 || len(counts.refused) > 0:
-		out, state = t.cache.finish(), wire.StatePartial
-	default:
+	if err != nil {
+		out = t.cache.fail()
+	} else {
 		out = t.cache.finish()
 	}
+	counts := t.cache.counts
+	state := stateOf(p, counts, err)
 	report{up: err == nil, duration: took, counts: counts, bytes: p.bytes, timeout: t.cfg.timeout, sampleLimit: t.cfg.limit}.
 		fill(out[0], start, t.cfg.extra)
 	t.send(out, start, state)
 	t.note(p, counts, state, took, err)
 	t.metrics.duration.Observe(time.Since(began).Seconds())
+}
+
+func stateOf(p page, c counts, err error) wire.State {
+	switch {
+	case err != nil:
+		return wire.StateFailed
+	case !p.whole() || c.conflicts > 0 || len(c.refused) > 0:
+		return wire.StatePartial
+	}
+	return wire.StateOK
 }
 
 // send hands the layouts to the sink, one entry for each part.
