@@ -10,9 +10,14 @@ import (
 	"sextant/internal/chdb"
 )
 
-// ofTable reports whether a URL parameter describes an external table.
-func ofTable(name string) bool {
-	return strings.HasSuffix(name, "_structure") || strings.HasSuffix(name, "_types") || strings.HasSuffix(name, "_format")
+// ofTable reports whether a URL parameter describes an external table: its
+// structure, or the format of one whose structure is there.
+func ofTable(name string, values url.Values) bool {
+	table, isFormat := strings.CutSuffix(name, "_format")
+	if isFormat {
+		return values.Has(table + "_structure")
+	}
+	return strings.HasSuffix(name, "_structure")
 }
 
 // externalTables reads a multipart body: each file becomes a temporary table of

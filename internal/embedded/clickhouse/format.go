@@ -9,54 +9,54 @@ type format struct {
 }
 
 const (
-	octets = "application/octet-stream"
-	text   = "text/plain; charset=UTF-8"
-	tsv    = "text/tab-separated-values; charset=UTF-8"
-	csv    = "text/csv; charset=UTF-8"
-	json   = "application/json; charset=UTF-8"
-	ndjson = "application/x-ndjson; charset=UTF-8"
+	mediaBinary = "application/octet-stream"
+	mediaText   = "text/plain; charset=UTF-8"
+	mediaTSV    = "text/tab-separated-values; charset=UTF-8"
+	mediaCSV    = "text/csv; charset=UTF-8"
+	mediaJSON   = "application/json; charset=UTF-8"
+	mediaNDJSON = "application/x-ndjson; charset=UTF-8"
 )
 
 // formats that are not listed are text and do not stream; that is always right,
 // only slower.
 var formats = map[string]format{
-	"native":                     {octets, true},
-	"rowbinary":                  {octets, true},
-	"rowbinarywithnamesandtypes": {octets, false},
-	"parquet":                    {octets, false},
-	"arrow":                      {octets, false},
-	"arrowstream":                {octets, false},
-	"orc":                        {octets, false},
-	"avro":                       {octets, false},
-	"tabseparated":               {tsv, true},
-	"tsv":                        {tsv, true},
-	"tabseparatedraw":            {tsv, true},
-	"tsvraw":                     {tsv, true},
-	"raw":                        {tsv, true},
-	"tabseparatedwithnames":      {tsv, false},
-	"tsvwithnames":               {tsv, false},
-	"csv":                        {csv, true},
-	"csvwithnames":               {csv + "; header=present", false},
-	"jsoneachrow":                {ndjson, true},
-	"jsonlines":                  {ndjson, true},
-	"ndjson":                     {ndjson, true},
-	"jsoncompacteachrow":         {ndjson, true},
-	"jsonstringseachrow":         {ndjson, true},
-	"jsoncompactstringseachrow":  {ndjson, true},
-	"json":                       {json, false},
-	"jsoncompact":                {json, false},
-	"jsonstrings":                {json, false},
-	"jsoncolumns":                {json, false},
-	"lineasstring":               {text, true},
-	"rawblob":                    {text, true},
+	"native":                     {mediaBinary, true},
+	"rowbinary":                  {mediaBinary, true},
+	"rowbinarywithnamesandtypes": {mediaBinary, false},
+	"parquet":                    {mediaBinary, false},
+	"arrow":                      {mediaBinary, false},
+	"arrowstream":                {mediaBinary, false},
+	"orc":                        {mediaBinary, false},
+	"avro":                       {mediaBinary, false},
+	"tabseparated":               {mediaTSV, true},
+	"tsv":                        {mediaTSV, true},
+	"tabseparatedraw":            {mediaTSV, true},
+	"tsvraw":                     {mediaTSV, true},
+	"raw":                        {mediaTSV, true},
+	"tabseparatedwithnames":      {mediaTSV, false},
+	"tsvwithnames":               {mediaTSV, false},
+	"csv":                        {mediaCSV, true},
+	"csvwithnames":               {mediaCSV + "; header=present", false},
+	"jsoneachrow":                {mediaNDJSON, true},
+	"jsonlines":                  {mediaNDJSON, true},
+	"ndjson":                     {mediaNDJSON, true},
+	"jsoncompacteachrow":         {mediaNDJSON, true},
+	"jsonstringseachrow":         {mediaNDJSON, true},
+	"jsoncompactstringseachrow":  {mediaNDJSON, true},
+	"json":                       {mediaJSON, false},
+	"jsoncompact":                {mediaJSON, false},
+	"jsonstrings":                {mediaJSON, false},
+	"jsoncolumns":                {mediaJSON, false},
+	"lineasstring":               {mediaText, true},
+	"rawblob":                    {mediaText, true},
 	"xml":                        {"application/xml; charset=UTF-8", false},
-	"null":                       {text, true},
+	"null":                       {mediaText, true},
 }
 
 func formatOf(name string) format {
 	f, ok := formats[strings.ToLower(name)]
 	if !ok {
-		return format{contentType: text}
+		return format{contentType: mediaText}
 	}
 	return f
 }

@@ -129,6 +129,8 @@ func (s *Server) run(ctx context.Context, x *session, o *output) error {
 		return x.insert(ctx, text, st, o)
 	case !complete:
 		return fail(codeSyntaxError, "Syntax error: failed at position %d: Max query size exceeded (can be increased with the `max_query_size` setting)", limit)
+	case st.input:
+		return fail(codeNotImplemented, "INSERT SELECT from input() does not work in the embedded ClickHouse: insert the data itself, or into a table with a materialized view")
 	case st.many:
 		return fail(codeSyntaxError, "Syntax error (Multi-statements are not allowed): failed at position %d", st.data)
 	}
@@ -213,5 +215,6 @@ func (x *session) stream(ctx context.Context, text string, o *output) error {
 		if _, err := o.Write(b); err != nil {
 			return err
 		}
+		o.flush()
 	}
 }

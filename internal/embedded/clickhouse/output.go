@@ -56,6 +56,14 @@ func (o *output) open(name string) error {
 
 func (o *output) Write(p []byte) (int, error) { return o.encoder.Write(p) }
 
+// flush sends what net/http holds of a body that has begun, so that rows of a slow
+// statement arrive as they come.
+func (o *output) flush() {
+	if o.started {
+		http.NewResponseController(o.w).Flush()
+	}
+}
+
 // hold is the end of the encoders' chain.
 type hold struct{ o *output }
 
@@ -140,6 +148,6 @@ func (o *output) fail(e *chdb.Error) {
 	} else if _, err := io.WriteString(o.encoder, block); err == nil {
 		o.encoder.Close()
 	}
-	http.NewResponseController(o.w).Flush()
+	o.flush()
 	panic(http.ErrAbortHandler)
 }

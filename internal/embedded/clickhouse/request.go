@@ -60,7 +60,7 @@ func parseRequest(r *http.Request) (*request, error) {
 		q.tables = p["boundary"]
 	}
 	for name, vs := range values {
-		if q.tables != "" && ofTable(name) {
+		if q.tables != "" && ofTable(name, values) {
 			continue
 		}
 		if err := q.parameter(name, vs[len(vs)-1]); err != nil {

@@ -14,6 +14,7 @@ type statement struct {
 	many   bool   // more than one statement; the second begins at text[data:]
 	file   bool   // INTO OUTFILE or FROM INFILE, which would be this machine's files
 	empty  bool   // nothing but comments
+	input  bool   // INSERT … SELECT … FROM input(…), whose data the library drops without a word
 }
 
 // split reads text, the beginning of a request's SQL and perhaps of its data.
@@ -121,10 +122,14 @@ func (l *lexer) settings() int {
 // other reads any statement but an INSERT with data.
 func (l *lexer) other() statement {
 	s := statement{empty: true}
-	var last token // the token before t, at depth 0
-	depth, ended, settled := 0, false, false
+	var before token // t's neighbour
+	var last token   // the token before t, at depth 0
+	depth, ended, settled, inserts := 0, false, false, false
 	for t, ok := l.next(); ok; t, ok = l.next() {
 		c := l.text[t.begin]
+		inserts = inserts || depth == 0 && l.is(t, "INSERT")
+		s.input = s.input || inserts && c == '(' && l.is(before, "INPUT")
+		before = t
 		s.empty = s.empty && c == ';'
 		if ended && c != ';' {
 			s.many, s.data = true, t.begin
