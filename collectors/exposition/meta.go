@@ -44,6 +44,9 @@ func (m *metadata) note(line []byte, hash uint64) {
 
 // isMeta tells a TYPE, HELP or UNIT line from a comment.
 func isMeta(line []byte) bool {
+	if len(line) > 7 && (string(line[1:7]) == " HELP " || string(line[1:7]) == " TYPE ") {
+		return true // as everybody writes it
+	}
 	word, _ := field(line[1:])
 	switch string(word) {
 	case "TYPE", "HELP", "UNIT":

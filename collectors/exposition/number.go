@@ -18,11 +18,9 @@ var pow10 = [...]float64{
 }
 
 // parseFloat reads a value as strconv.ParseFloat does, without hexadecimal numbers and
-// underscores. Usual decimals take a short way: with a mantissa below 2^53 and a power
-// of ten up to 22, both are exact, so one multiplication or division rounds once and
-// gives the nearest float64.
+// underscores.
 func parseFloat(b []byte) (float64, error) {
-	if v, ok := parseDecimal(b); ok {
+	if v, n := parseDecimal(b); n > 0 && n == len(b) {
 		return v, nil
 	}
 	if len(b) == 0 {
@@ -44,40 +42,45 @@ func parseFloat(b []byte) (float64, error) {
 	return v, nil
 }
 
-// parseDecimal reads [+-]digits[.digits][e[+-]digits] where that is exact.
-func parseDecimal(b []byte) (float64, bool) {
+// parseDecimal reads [+-]digits[.digits][e[+-]digits] up to a blank or the end of b, and
+// returns how many bytes it took. It takes 0 where it is not sure to be exact: with a
+// mantissa below 2^53 and a power of ten up to 22 both are exact in a float64, so that
+// one multiplication or division rounds once and gives the nearest.
+func parseDecimal(b []byte) (v float64, n int) {
 	i, negative := 0, false
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		negative = b[0] == '-'
 		i++
 	}
-	mantissa, digits, exp := uint64(0), 0, 0
+	mantissa, digits, exp := uint64(0), i, 0
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		mantissa = mantissa*10 + uint64(b[i]-'0')
-		digits++
 	}
+	digits = i - digits
 	if i < len(b) && b[i] == '.' {
 		i++
-		start := i
+		exp = i
 		for ; i < len(b) && b[i]-'0' <= 9; i++ {
 			mantissa = mantissa*10 + uint64(b[i]-'0')
 		}
-		digits += i - start
-		exp = start - i
+		exp -= i
+		digits -= exp
 	}
 	if digits == 0 || digits > 19 || mantissa >= 1<<53 { // 19 digits cannot overflow 64 bits
-		return 0, false
+		return 0, 0
 	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		e, ok := parseExponent(b[i+1:])
-		if !ok {
-			return 0, false
+	if i < len(b) && b[i]|0x20 == 'e' {
+		e, width := parseExponent(b[i+1:])
+		if width == 0 {
+			return 0, 0
 		}
 		exp += e
-	} else if i < len(b) {
-		return 0, false
+		i += 1 + width
 	}
-	v := float64(mantissa)
+	if i < len(b) && !isBlank(b[i]) {
+		return 0, 0
+	}
+	v = float64(mantissa)
 	switch {
 	case exp == 0:
 	case exp > 0 && exp < len(pow10):
@@ -85,35 +88,33 @@ func parseDecimal(b []byte) (float64, bool) {
 	case exp < 0 && -exp < len(pow10):
 		v /= pow10[-exp]
 	default:
-		return 0, false
+		return 0, 0
 	}
 	if negative {
 		v = -v
 	}
-	return v, true
+	return v, i
 }
 
-// parseExponent reads an exponent of one to three digits that ends the text.
-func parseExponent(b []byte) (int, bool) {
+// parseExponent reads [+-] and one to three digits, and returns how many bytes it took;
+// 0 if b starts otherwise.
+func parseExponent(b []byte) (e, n int) {
 	negative := false
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		negative = b[0] == '-'
-		b = b[1:]
+		n++
 	}
-	if len(b) == 0 || len(b) > 3 {
-		return 0, false
+	start := n
+	for ; n < len(b) && n < start+3 && b[n]-'0' <= 9; n++ {
+		e = e*10 + int(b[n]-'0')
 	}
-	e := 0
-	for _, c := range b {
-		if c-'0' > 9 {
-			return 0, false
-		}
-		e = e*10 + int(c-'0')
+	if n == start {
+		return 0, 0
 	}
 	if negative {
 		e = -e
 	}
-	return e, true
+	return e, n
 }
 
 // parseTime reads a timestamp as unix ms: an integer of ms in Text, seconds with a

@@ -10,7 +10,7 @@ package exposition
 import (
 	"bytes"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/zeebo/xxh3"
 )
 
 // Scanner reads one page. The zero value is empty; Reset starts it. The byte slices that
@@ -132,7 +132,7 @@ func (s *Scanner) comment(line []byte) {
 		return
 	}
 	if isMeta(line) {
-		s.meta.note(line, xxhash.Sum64(line))
+		s.meta.note(line, xxh3.Hash(line))
 	}
 }
 
@@ -145,23 +145,38 @@ func (s *Scanner) sample(line []byte) error {
 	if end == 0 {
 		return errNoName
 	}
-	value, rest := field(line[end:])
-	v, err := parseFloat(value)
-	if err != nil {
-		return err
+	start := end
+	for start < len(line) && isBlank(line[start]) {
+		start++
 	}
-	stamp, rest := field(rest)
-	if len(rest) > 0 {
-		return errExtra
+	v, n := parseDecimal(line[start:])
+	if n == 0 {
+		value, _ := field(line[start:])
+		var err error
+		if v, err = parseFloat(value); err != nil {
+			return err
+		}
+		n = len(value)
 	}
-	s.time, s.hasTime = 0, len(stamp) > 0
-	if s.hasTime {
-		if s.time, err = parseTime(stamp, s.format); err != nil {
+	s.time, s.hasTime = 0, false
+	if rest := line[start+n:]; len(rest) > 0 {
+		if err := s.stamp(rest); err != nil {
 			return err
 		}
 	}
 	s.series, s.value, s.line = line[:end], v, line
 	return nil
+}
+
+// stamp reads the timestamp behind a value.
+func (s *Scanner) stamp(rest []byte) error {
+	stamp, rest := field(rest)
+	if len(rest) > 0 {
+		return errExtra
+	}
+	ms, err := parseTime(stamp, s.format)
+	s.time, s.hasTime = ms, err == nil
+	return err
 }
 
 // seriesEnd returns where the series text ends: behind the last brace, or at the first
