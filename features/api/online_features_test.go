@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,12 @@ func TestGetOnlineFeatures(t *testing.T) {
 func TestLargeAnswer(t *testing.T) {
 	const n = 5000
 	nodes := strings.TrimSuffix(strings.Repeat(`"a","x",`, n/2), ",")
-	w := do(serve(t, start, Options{}), "POST", "/get-online-features", `{"features":["box:load","box:count"],"entities":{"node":[`+nodes+`]}}`)
+	w := &pieces{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequest("POST", "/get-online-features", strings.NewReader(`{"features":["box:load","box:count"],"entities":{"node":[`+nodes+`]}}`))
+	serve(t, start, Options{}).ServeHTTP(w, r)
+	if w.largest > flushAt+1024 {
+		t.Errorf("a piece of %d bytes", w.largest)
+	}
 	var got struct {
 		Results []struct {
 			Values   []any    `json:"values"`
@@ -110,6 +116,16 @@ func TestLargeAnswer(t *testing.T) {
 	if c := got.Results[2]; fmt.Sprint(c.Values[n-2:], c.Statuses[n-2:]) != "[64 <nil>] [PRESENT NOT_FOUND]" {
 		t.Errorf("the end is %v %v", c.Values[n-2:], c.Statuses[n-2:])
 	}
+}
+
+type pieces struct {
+	*httptest.ResponseRecorder
+	largest int
+}
+
+func (w *pieces) Write(b []byte) (int, error) {
+	w.largest = max(w.largest, len(b))
+	return w.ResponseRecorder.Write(b)
 }
 
 func TestBadRequests(t *testing.T) {

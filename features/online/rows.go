@@ -1,10 +1,6 @@
 package online
 
-import (
-	"slices"
-
-	"sextant/features"
-)
+import "sextant/features"
 
 // clone copies the columns, with room for more rows, and shares the index.
 func (s *Snapshot) clone(more int) *Snapshot {
@@ -72,7 +68,7 @@ func (s *Snapshot) expire(cutoff int64) {
 			c.Num = kept(c.Num, tick, cutoff)
 		}
 	}
-	s.Tick = slices.DeleteFunc(slices.Clone(tick), func(t int64) bool { return t < cutoff })
+	s.Tick = kept(s.Tick, tick, cutoff) // last, as it is what the others go by
 	s.reindex()
 }
 
