@@ -6,7 +6,8 @@ import "math"
 // are read.
 type Status uint8
 
-// The statuses of a value. Only a present one carries the value.
+// The statuses of a value. Only a present one carries a value that was measured; the
+// feature's default, if it has one, stands beside NULL_VALUE.
 const (
 	Present       Status = iota
 	NullValue            // the row is there and fresh, the feature has no value in it

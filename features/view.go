@@ -15,7 +15,7 @@ type Feature struct {
 	DType       DType
 	Unit        string
 	Description string
-	Default     *float64
+	Default     *float64 // served, not stored, beside NULL_VALUE; nil serves null
 	Min, Max    *float64 // valid range, inclusive; nil means unbounded
 	Line        int      // line of the definition in View.File
 }

@@ -66,7 +66,7 @@ func (e *encoder) response(p *plan, groups []group) {
 		}
 		e.raw(",")
 		g := &groups[c.group]
-		e.column(g, &g.snapshot.Cols[c.col], g.snapshot.View.Features[c.col].DType)
+		e.column(g, &g.snapshot.Cols[c.col], &g.snapshot.View.Features[c.col])
 	}
 	e.raw("]}\n")
 	e.flush()
@@ -91,18 +91,19 @@ func (e *encoder) keyColumn(values []string) {
 	e.raw("]}")
 }
 
-func (e *encoder) column(g *group, c *features.Column, dtype features.DType) {
+func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 	e.raw(`{"values":[`)
 	for i, row := range g.rows {
 		e.comma(i)
-		if status(g, c, i) != features.Present {
+		switch st := status(g, c, i); {
+		case st == features.NullValue && f.Default != nil:
+			e.number(*f.Default, f.DType)
+		case st != features.Present:
 			e.raw("null")
-			continue
-		}
-		if c.Str != nil {
+		case c.Str != nil:
 			e.string(c.Str[row])
-		} else {
-			e.number(c.Num[row], dtype)
+		default:
+			e.number(c.Num[row], f.DType)
 		}
 	}
 	e.raw(`],"statuses":[`)

@@ -51,6 +51,15 @@ func TestGetOnlineFeatures(t *testing.T) {
 				{"values":[64,64,9007199254740992],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","2026-03-01T11:59:30Z"]}]}`,
 		},
 		{
+			name:    "defaults",
+			request: `{"features":["gpu:share","gpu:fit"],"entities":{"node":["a","a","x"],"gpu":["0","1","0"]}}`,
+			want: `{"metadata":{"feature_names":["node","gpu","share","fit"]},"results":[
+				{"values":["a","a","x"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":["0","1","0"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":[0.1,0.5,null],"statuses":["PRESENT","NULL_VALUE","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":[false,true,null],"statuses":["PRESENT","NULL_VALUE","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]}]}`,
+		},
+		{
 			name:    "no entities",
 			request: `{"features":["box:load"],"entities":{"node":[ ]}}`,
 			want: `{"metadata":{"feature_names":["node","load"]},"results":[

@@ -39,6 +39,7 @@ func view(name string, version int, keys []string, fs ...features.Feature) *feat
 
 // world is three views: box in two versions, keyed by node, and gpu keyed by node and gpu.
 func world() ([]*features.View, rows) {
+	half, yes := 0.5, 1.0
 	box1 := view("box", 1, []string{"node"}, features.Feature{Name: "load"})
 	box := view("box", 2, []string{"node"},
 		features.Feature{Name: "load", Unit: "ratio", Description: "Load.", Expr: "max by (node) (load)"},
@@ -46,7 +47,8 @@ func world() ([]*features.View, rows) {
 		features.Feature{Name: "count", DType: features.Int64},
 		features.Feature{Name: "up", DType: features.Bool},
 		features.Feature{Name: "kernel", DType: features.String, Label: "release"})
-	gpu := view("gpu", 1, []string{"node", "gpu"}, features.Feature{Name: "load"})
+	gpu := view("gpu", 1, []string{"node", "gpu"}, features.Feature{Name: "load"},
+		features.Feature{Name: "share", Default: &half}, features.Feature{Name: "fit", DType: features.Bool, Default: &yes})
 	tick := start.UnixMilli()
 	return []*features.View{box1, box, gpu}, rows{
 		"box@v1": {Tick: []int64{tick}, Known: []int64{tick}, Keys: [][]string{{"a"}}, Cols: []features.Column{{Num: []float64{0.125}}}},
@@ -61,7 +63,7 @@ func world() ([]*features.View, rows) {
 			},
 		},
 		"gpu@v1": {Tick: []int64{tick, tick}, Known: []int64{tick, tick}, Keys: [][]string{{"a", "a"}, {"0", "1"}},
-			Cols: []features.Column{{Num: []float64{0.25, 0.75}}}},
+			Cols: []features.Column{{Num: []float64{0.25, 0.75}}, {Num: []float64{0.1, math.NaN()}}, {Num: []float64{0, math.NaN()}}}},
 	}
 }
 
@@ -163,7 +165,7 @@ func TestListFeatures(t *testing.T) {
 	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), want) {
 		t.Errorf("%d %s\nwant %s…", w.Code, w.Body, want)
 	}
-	for query, n := range map[string]int{"": 7, "?view=box": 6, "?view=box@v1": 1, "?view=gpu": 1} {
+	for query, n := range map[string]int{"": 9, "?view=box": 6, "?view=box@v1": 1, "?view=gpu": 3} {
 		if got := strings.Count(do(h, "GET", "/v1/features"+query, "").Body.String(), `"ref"`); got != n {
 			t.Errorf("%q: %d features, want %d", query, got, n)
 		}
