@@ -39,8 +39,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var errDamaged = errors.New("damaged entry")
 
 // appendEntry appends e's frame and body to dst. The payload is compressed with S2 when
-// that makes it smaller: a fifth of the size for less CPU than the write that it saves,
-// and five times the outage for the same cap.
+// that makes it smaller. A scrape of 1,500 series shrinks to a third for 35 ns a sample,
+// which is three times the outage for the same cap; zstd's fastest level would make it a
+// quarter for 220 ns. BenchmarkCodec measures both.
 func appendEntry(dst []byte, seq uint64, e Entry) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, frameSize)...)
