@@ -23,22 +23,27 @@ func (s *Scanner) Meta(name string) Meta { return s.meta.lookup(name) }
 // came. While it stays the same from page to page, so does every Meta.
 func (s *Scanner) MetaHash() uint64 { return s.meta.sum }
 
-// metadata keeps the metadata lines of a page, and reads them when somebody asks.
+// metadata keeps where the metadata lines of a page stand, and reads them when somebody
+// asks. Pages of a target whose series are all known never do, so between such pages
+// there is nothing to keep but the places.
 type metadata struct {
+	page     []byte
 	format   Format
-	lines    [][]byte
+	lines    []place
 	sum      uint64
 	read     int // lines that are in families
 	families map[string]Meta
 }
 
-func (m *metadata) reset(format Format) {
-	m.format, m.lines, m.sum, m.read = format, m.lines[:0], 0, 0
-	clear(m.families)
+// place is a line of the page: page[start:end], with its line end.
+type place struct{ start, end int32 }
+
+func (m *metadata) reset(page []byte, format Format) {
+	*m = metadata{page: page, format: format, lines: m.lines[:0]}
 }
 
-func (m *metadata) note(line []byte, hash uint64) {
-	m.lines = append(m.lines, line)
+func (m *metadata) note(start, end int, hash uint64) {
+	m.lines = append(m.lines, place{int32(start), int32(end)})
 	m.sum += hash
 }
 
@@ -60,7 +65,8 @@ func (m *metadata) lookup(name string) Meta {
 		m.families = make(map[string]Meta)
 	}
 	for ; m.read < len(m.lines); m.read++ {
-		m.add(m.lines[m.read])
+		at := m.lines[m.read]
+		m.add(trim(bytes.TrimSuffix(m.page[at.start:at.end], []byte("\n"))))
 	}
 	if meta, ok := m.families[name]; ok {
 		return meta

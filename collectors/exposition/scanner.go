@@ -45,19 +45,26 @@ type Scanner struct {
 	meta  metadata
 }
 
-// Reset starts a new page. Anything that was returned for the page before must not be
-// used any more.
+// MaxPage is the largest page that a Scanner takes, far beyond any sound body limit.
+const MaxPage = 1<<31 - 1
+
+// Reset starts a new page of at most MaxPage bytes. Anything that was returned for the
+// page before must not be used any more.
 func (s *Scanner) Reset(page []byte, format Format) {
+	if len(page) > MaxPage {
+		panic("BUG: a page of more than MaxPage bytes passed the body limit")
+	}
 	s.page, s.format, s.pos, s.eof = page, format, 0, false
 	s.series, s.line = nil, nil
 	s.stats = Stats{}
-	s.meta.reset(format)
+	s.meta.reset(page, format)
 }
 
 // Next moves to the next sample line. Bad lines are counted in Stats and passed over.
 // It returns false at the end of the page.
 func (s *Scanner) Next() bool {
 	for s.pos < len(s.page) {
+		start := s.pos
 		line, whole := s.nextLine()
 		if line = trim(line); len(line) == 0 {
 			continue
@@ -73,7 +80,7 @@ func (s *Scanner) Next() bool {
 			continue
 		}
 		if line[0] == '#' {
-			s.comment(line)
+			s.comment(line, start)
 			continue
 		}
 		if err := s.sample(line); err != nil {
@@ -126,13 +133,14 @@ func (s *Scanner) nextLine() (line []byte, whole bool) {
 
 const eofLine = "# EOF"
 
-func (s *Scanner) comment(line []byte) {
+// comment takes the line that begins with # and stands at start.
+func (s *Scanner) comment(line []byte, start int) {
 	if s.format == OpenMetrics && string(line) == eofLine {
 		s.eof = true
 		return
 	}
 	if isMeta(line) {
-		s.meta.note(line, xxh3.Hash(line))
+		s.meta.note(start, s.pos, xxh3.Hash(line))
 	}
 }
 
