@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"sextant/features"
@@ -17,6 +16,8 @@ type step struct {
 	bytes  int // before compression, strings without their lengths
 	token  string
 	append func(*columnWriter)
+
+	samples *pipeline.Samples // what append appends, if it is samples
 }
 
 // steps are the inserts of g in their order. A sample is readable by name as soon as it
@@ -32,6 +33,7 @@ func (g *group) steps() []step {
 		steps = append(steps, g.step(viewTable(r.View), len(r.Tick), func(h *hasher) { hashRows(h, r) },
 			func(w *columnWriter) { appendRows(w, r) }))
 	}
+	steps[1].samples = &g.samples.Samples
 	return append(steps,
 		g.step(deadTable, len(g.dead), func(h *hasher) { hashDead(h, g.dead) },
 			func(w *columnWriter) { appendDead(w, g.dead) }),
@@ -48,24 +50,14 @@ func (g *group) step(t *table, rows int, hash func(*hasher), fill func(*columnWr
 }
 
 // insertOnce makes one attempt at s. Errors carry no table: the caller names it.
-func (db *DB) insertOnce(ctx context.Context, s *step) (err error) {
+func (db *DB) insertOnce(ctx context.Context, s *step) error {
 	start := time.Now()
-	batch, err := db.openBatch(ctx, s.table, s.token)
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+	send := db.sendColumns
+	if s.samples != nil && db.cfg.takesBlocks() {
+		send = db.sendBlock
 	}
-	defer func() {
-		if err != nil {
-			_ = batch.Close() // the first error says why; this one only that it is over
-		}
-	}()
-	w := &columnWriter{batch: batch}
-	s.append(w)
-	if w.err != nil {
-		return fmt.Errorf("column %s: %w", s.table.columns[w.next-1].Name, w.err)
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("send: %w", err)
+	if err := send(ctx, s); err != nil {
+		return err
 	}
 	name := s.table.name
 	db.metrics.seconds.WithLabelValues(name).Observe(time.Since(start).Seconds())

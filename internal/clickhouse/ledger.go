@@ -3,56 +3,39 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"time"
+
+	schema "sextant/schema/sql"
 )
 
-// AgentLedger says what became of one agent's records.
-type AgentLedger struct {
-	Agent, Node string
-	Received    uint64 // different records
-	Lost        uint64 // numbered by the agent, neither stored nor declared dropped: must be 0
-	Pending     uint64 // still with the agent
-	Dropped     uint64 // given up by the agent, and said so
-	Resent      uint64 // copies; they are stored once
-	LastScrape  time.Time
+// LedgerSummary is the account of every agent and every sample together. The SQL views
+// ledger and ingest_audit say what each number means, and have them by agent, node and
+// hour.
+type LedgerSummary struct {
+	Agents   uint64
+	Received uint64 // records, each counted once
+	Lost     uint64 // records that should be there and are not
+	Dropped  uint64 // records that agents say they gave up
+	Pending  uint64 // records that agents still hold
+	Resent   uint64 // copies of records that reached Kafka more than once
+
+	Expected  uint64 // samples that the ledger claims
+	Visible   uint64 // samples that a reader finds
+	Missing   uint64 // samples claimed and not found
+	Duplicate uint64 // samples found and not claimed
 }
 
-// Audit compares the ledger with the samples that a reader finds, over all that is kept.
-type Audit struct {
-	Expected, Visible uint64
-	Lost, Duplicate   uint64 // both must be 0
-}
-
-// Ledger returns the view of the same name, by node and agent.
-func (db *DB) Ledger(ctx context.Context) ([]AgentLedger, error) {
-	rows, err := db.Query(ctx, "SELECT agent, node, received, lost, pending, dropped, resent, last_scrape FROM {db}.ledger")
+// Ledger reads the account. It reads every sample's key, so it is a check to run now and
+// then, not a metric.
+func (db *DB) Ledger(ctx context.Context) (LedgerSummary, error) {
+	var s LedgerSummary
+	text, err := renderFile(schema.Files, "queries/ledger_summary.sql", db.names)
 	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
+		return s, err
 	}
-	defer rows.Close()
-	var out []AgentLedger
-	for rows.Next() {
-		var a AgentLedger
-		if err := rows.Scan(&a.Agent, &a.Node, &a.Received, &a.Lost, &a.Pending, &a.Dropped, &a.Resent, &a.LastScrape); err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
-		}
-		out = append(out, a)
-	}
-	return out, rows.Err()
-}
-
-// Audit sums the view ingest_audit.
-func (db *DB) Audit(ctx context.Context) (Audit, error) {
-	var a Audit
-	rows, err := db.Query(ctx, "SELECT toUInt64(sum(expected)), toUInt64(sum(visible)), toUInt64(sum(lost)), toUInt64(sum(duplicate)) FROM {db}.ingest_audit")
+	err = db.conn.QueryRow(ctx, text).Scan(&s.Agents, &s.Received, &s.Lost, &s.Dropped, &s.Pending, &s.Resent,
+		&s.Expected, &s.Visible, &s.Missing, &s.Duplicate)
 	if err != nil {
-		return a, fmt.Errorf("read ingest_audit: %w", err)
+		return s, fmt.Errorf("read ledger: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&a.Expected, &a.Visible, &a.Lost, &a.Duplicate); err != nil {
-			return a, fmt.Errorf("read ingest_audit: %w", err)
-		}
-	}
-	return a, rows.Err()
+	return s, nil
 }

@@ -39,7 +39,8 @@ func (c *sampleColumns) sort() (duplicates int) {
 	}
 	radixSort(&c.keys, &c.swap)
 
-	out := cut(c.scratch, 0)
+	out := pipeline.Samples{Series: grow(c.scratch.Series, n)[:0], Time: grow(c.scratch.Time, n)[:0],
+		Value: grow(c.scratch.Value, n)[:0], Flags: grow(c.scratch.Flags, n)[:0]}
 	for i, k := range c.keys {
 		t := c.Time[k.row]
 		if i > 0 && k.series == c.keys[i-1].series {

@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -62,11 +61,7 @@ func (h *hasher) strs(ss ...string) {
 // hashColumn hashes a column of numbers whole: a million values in a fraction of a
 // millisecond. The token only has to be the same on the machine that retries.
 func hashColumn[T uint64 | int64 | float64 | uint8](h *hasher, vs []T) {
-	if len(vs) == 0 {
-		return
-	}
-	var one T
-	h.write(unsafe.Slice((*byte)(unsafe.Pointer(&vs[0])), len(vs)*int(unsafe.Sizeof(one))))
+	h.write(asBytes(vs))
 }
 
 func (h *hasher) sum() uint64 { return h.d.Sum64() }

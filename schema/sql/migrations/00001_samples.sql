@@ -7,7 +7,7 @@
 -- +goose StatementBegin
 CREATE TABLE IF NOT EXISTS {{.Local "samples"}}{{.OnCluster}}
 (
-    series UInt64 COMMENT 'id of the series: series.id' CODEC(Delta, ZSTD(1)),
+    series UInt64 COMMENT 'id of the series: series.id' CODEC(ZSTD(1)),
     ts DateTime64(3, 'UTC') COMMENT 'event time' CODEC(Delta, ZSTD(1)),
     value Float64 COMMENT 'in the unit of the series; a stale marker keeps its bits' CODEC(Delta, ZSTD(1)),
     flags UInt8 COMMENT 'bits: 1 event time replaced by the time of the scrape, 2 late, 4 from a partial scrape' CODEC(ZSTD(1))

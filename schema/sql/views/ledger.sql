@@ -37,8 +37,8 @@ WITH
             p.agent AS agent, p.node AS node, p.first AS first, p.last AS last,
             p.received AS received, p.resent AS resent, p.oldest AS oldest, p.last_scrape AS last_scrape,
             -- An agent whose very first row is still here counts from number 1.
-            if(p.first <= a.first_seq, 1, p.first) AS base,
-            if(p.first <= a.first_seq, p.dropped_ever, p.dropped_ever - p.dropped_before) AS dropped,
+            if(p.first <= a.first_seq, toUInt64(1), p.first) AS base,
+            p.dropped_ever - if(p.first <= a.first_seq, toUInt64(0), p.dropped_before) AS dropped,
             arrayCount(s -> s < p.oldest, p.seqs) AS received_below,
             arrayCount(s -> s >= p.oldest, p.seqs) AS received_above
         FROM per_agent AS p
@@ -46,8 +46,8 @@ WITH
     )
 SELECT
     agent, node, first, last, received,
-    toUInt64(greatest(toInt64(oldest) - toInt64(base), 0) - received_below) AS missing,
-    dropped,
+    toUInt64(greatest(toInt64(oldest) - toInt64(base), 0) - toInt64(received_below)) AS missing,
+    toUInt64(counted.dropped) AS dropped,
     toUInt64(greatest(toInt64(missing) - toInt64(dropped), 0)) AS lost,
     toUInt64(greatest(toInt64(last) - toInt64(greatest(oldest, base)) + 1 - toInt64(received_above), 0)) AS pending,
     resent,
