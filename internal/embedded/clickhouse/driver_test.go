@@ -220,6 +220,12 @@ func TestDriverExceptions(t *testing.T) {
 			if _, err := db.PrepareBatch(t.Context(), "INSERT INTO no_such_table"); chCode(err) != 60 {
 				t.Errorf("batch: %v", err)
 			}
+			// With a batch that is larger than what the connection buffers.
+			if b, err := db.PrepareBatch(ch.Context(t.Context(), ch.WithColumnNamesAndTypes([]ch.ColumnNameAndType{{Name: "a", Type: "UInt64"}})), "INSERT INTO no_such_table (a)"); err != nil {
+				t.Error(err)
+			} else if err := errors.Join(b.Column(0).Append(make([]uint64, 2_000_000)), b.Send()); chCode(err) != 60 {
+				t.Errorf("large batch: %v", err)
+			}
 			// In the middle of a result, behind what the server holds back.
 			rows, err := db.Query(ch.Context(t.Context(), ch.WithSettings(ch.Settings{"max_block_size": 10000, "max_threads": 1})),
 				"SELECT number, randomString(20), throwIf(number = 900000) FROM numbers(1000000)")

@@ -1,14 +1,15 @@
 package clickhouse
 
 import (
-	"compress/gzip"
-	"compress/zlib"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -31,21 +32,32 @@ func (q *request) answerEncoding() string {
 	return ""
 }
 
-// encoder wraps w in an encoding; Close ends it without closing w.
-func encoder(w io.Writer, encoding string) (io.WriteCloser, error) {
-	switch encoding {
-	case "zstd":
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	case "gzip":
-		return gzip.NewWriterLevel(w, gzip.BestSpeed)
-	case "deflate":
-		return zlib.NewWriterLevel(w, zlib.BestSpeed)
-	case "br":
-		return brotli.NewWriterLevel(w, brotli.BestSpeed), nil
-	}
-	return plain{w}, nil
+// encoder is a compressor that can be used again for another answer.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
 }
 
+// encoders are kept because a new compressor costs up to a megabyte.
+var encoders = map[string]*sync.Pool{
+	"zstd": {New: func() any {
+		return must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20)))
+	}},
+	"gzip":    {New: func() any { return must(gzip.NewWriterLevel(nil, gzip.BestSpeed)) }},
+	"deflate": {New: func() any { return must(zlib.NewWriterLevel(nil, zlib.BestSpeed)) }},
+	"br":      {New: func() any { return brotli.NewWriterLevel(nil, brotli.BestSpeed) }},
+}
+
+// must gives e; the levels above are constants that the packages know.
+func must[E encoder](e E, err error) E {
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return e
+}
+
+// plain is no encoding.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }

@@ -31,6 +31,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-ClickHouse-Timezone", s.zone)
 	h.Set("X-ClickHouse-Query-Id", q.id)
 	o := s.newOutput(w, q)
+	defer o.release()
 	begun := time.Now()
 	if err == nil {
 		err = s.answer(r, q, o)
@@ -42,9 +43,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		e := exception(err)
 		s.cfg.Logger.Debug("clickhouse: statement failed", slog.String("query_id", q.id), slog.Int("code", e.Code), slog.String("error", e.Text))
+		// A client that still sends its body would not see an answer before the
+		// connection is reset: what is left of the body is read, within bounds.
+		io.CopyN(io.Discard, r.Body, maxDrain)
 		o.fail(e)
 	}
 }
+
+// maxDrain is how much of a body is read for nothing.
+const maxDrain = 64 << 20
 
 // answer runs the request's statement in a session of its own.
 func (s *Server) answer(r *http.Request, q *request, o *output) error {
@@ -56,9 +63,7 @@ func (s *Server) answer(r *http.Request, q *request, o *output) error {
 	}
 	if r.Method == http.MethodGet && q.query == "" {
 		q.format = "TabSeparated"
-		if err := o.open(q.format); err != nil {
-			return err
-		}
+		o.open(q.format)
 		_, err := io.WriteString(o, "Ok.\n")
 		return err
 	}
@@ -109,9 +114,7 @@ func (s *Server) run(ctx context.Context, x *session, o *output) error {
 		return err
 	}
 	if x.q.hello(text) {
-		if err := o.open("Native"); err != nil {
-			return err
-		}
+		o.open("Native")
 		b, err := s.helloBlock(x.q.revision)
 		if err != nil {
 			return err
@@ -175,9 +178,7 @@ func (s *Server) statement(ctx context.Context, x *session, text string, st stat
 	if name == "" {
 		name = x.q.format
 	}
-	if err := o.open(name); err != nil {
-		return err
-	}
+	o.open(name)
 	if x.q.waitEnd {
 		o.limit, o.strict = int(s.cfg.MaxBuffered), true
 	}

@@ -426,7 +426,7 @@ func TestExceptionInTheMiddle(t *testing.T) {
 
 // Rows arrive while the statement still runs.
 func TestStreams(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+shared.Addr()+"/?buffer_size=0&max_block_size=1&max_threads=1",
 		strings.NewReader("SELECT number, sleepEachRow(0.5) FROM numbers(1000)"))

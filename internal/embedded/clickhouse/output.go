@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sextant/internal/chdb"
 )
@@ -32,36 +33,57 @@ type output struct {
 }
 
 func (s *Server) newOutput(w http.ResponseWriter, q *request) *output {
-	return &output{w: w, q: q, version: s.version, tag: strings.ToLower(rand.Text()[:16]), pending: new(bytes.Buffer), limit: q.buffer}
+	return &output{w: w, q: q, version: s.version, tag: strings.ToLower(rand.Text()[:16]), pending: buffers.Get().(*bytes.Buffer), limit: q.buffer}
 }
 
 // open sets the headers for an answer in this format.
-func (o *output) open(name string) error {
+func (o *output) open(name string) {
 	h := o.w.Header()
 	h.Set("Content-Type", formatOf(name).contentType)
 	h.Set("X-ClickHouse-Format", name)
 	h.Set("X-ClickHouse-Exception-Tag", o.tag)
 	if o.q.outFrames {
 		o.encoder = newFrames(hold{o}, o.q)
-		return nil
+		return
 	}
 	if o.encoded = o.q.answerEncoding(); o.encoded != "" {
 		h.Set("Content-Encoding", o.encoded)
 		h.Add("Vary", "Accept-Encoding")
 	}
-	var err error
-	o.encoder, err = encoder(hold{o}, o.encoded)
-	return err
+	o.encoder = plain{hold{o}}
+	if pool, ok := encoders[o.encoded]; ok {
+		e := pool.Get().(encoder)
+		e.Reset(hold{o})
+		o.encoder = e
+	}
 }
+
+// release gives back what the next answer can use.
+func (o *output) release() {
+	if e, ok := o.encoder.(encoder); ok {
+		e.Reset(io.Discard)
+		encoders[o.encoded].Put(e)
+	}
+	if o.pending.Cap() <= 2*bufferSize {
+		o.pending.Reset()
+		buffers.Put(o.pending)
+	}
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func (o *output) Write(p []byte) (int, error) { return o.encoder.Write(p) }
 
-// flush sends what net/http holds of a body that has begun, so that rows of a slow
-// statement arrive as they come.
+// flush sends what the encoder and net/http hold of a body that has begun, so
+// that rows of a slow statement arrive as they come. Its errors show at the next write.
 func (o *output) flush() {
-	if o.started {
-		http.NewResponseController(o.w).Flush()
+	if !o.started {
+		return
 	}
+	if e, ok := o.encoder.(interface{ Flush() error }); ok {
+		e.Flush()
+	}
+	http.NewResponseController(o.w).Flush()
 }
 
 // hold is the end of the encoders' chain.
@@ -90,7 +112,6 @@ func (o *output) start() error {
 	o.w.Header().Set("X-ClickHouse-Summary", summary(o.stats))
 	o.w.WriteHeader(http.StatusOK)
 	_, err := o.w.Write(o.pending.Bytes())
-	o.pending = nil
 	return err
 }
 
@@ -103,12 +124,10 @@ func summary(s chdb.Stats) string {
 // finish ends the answer well.
 func (o *output) finish() error {
 	if o.encoder == nil {
-		if err := o.open(o.q.format); err != nil {
-			return err
-		}
+		o.open(o.q.format)
 	}
-	if o.pending != nil && o.pending.Len() == 0 {
-		// Nothing was written: an encoder's empty stream would not be empty.
+	if !o.started && o.pending.Len() == 0 {
+		// An encoder's empty stream would not be empty.
 		o.w.Header().Del("Content-Encoding")
 	} else if err := o.encoder.Close(); err != nil {
 		return err
@@ -148,6 +167,6 @@ func (o *output) fail(e *chdb.Error) {
 	} else if _, err := io.WriteString(o.encoder, block); err == nil {
 		o.encoder.Close()
 	}
-	o.flush()
+	http.NewResponseController(o.w).Flush()
 	panic(http.ErrAbortHandler)
 }
