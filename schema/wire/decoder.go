@@ -109,8 +109,9 @@ func (d *Decoder) scan() error {
 // located adds the offset to an error that has none yet. Limits are about the request
 // as a whole and stay as they are.
 func located(p int, err error) error {
-	switch err.(type) {
-	case *OffsetError, *LimitError:
+	var offset *OffsetError
+	var limit *LimitError
+	if errors.As(err, &offset) || errors.As(err, &limit) {
 		return err
 	}
 	return &OffsetError{p, err}
