@@ -122,7 +122,7 @@ func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheu
 	if err != nil {
 		return nil, nil, fmt.Errorf("clickhouse: %w", err)
 	}
-	if err := errors.Join(db.Migrate(ctx)); err != nil {
+	if err := db.Migrate(ctx); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	if err := db.ApplyViews(ctx, views); err != nil {
@@ -150,11 +150,12 @@ func demoAgent(o demoOptions, brokers []string) (*collectors.Config, error) {
 func demoEnd(db *clickhouse.DB, ask *question, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	audit, err := db.Audit(ctx)
+	sum, err := db.Ledger(ctx)
 	if err != nil {
-		return fmt.Errorf("audit the samples: %w", err)
+		return err
 	}
-	fmt.Fprintf(out, "stopped. ledger: %d samples stored, lost %d, duplicate %d\n", audit.Visible, audit.Lost, audit.Duplicate)
+	fmt.Fprintf(out, "stopped. ledger: %d records and %d samples stored, lost %d and %d, duplicate %d\n",
+		sum.Received, sum.Visible, sum.Lost, sum.Missing, sum.Duplicate)
 	if !ask.Served() {
 		return errors.New("no feature was served")
 	}

@@ -22,11 +22,11 @@ func embeddedCmd() *cobra.Command {
 		Use:   "embedded",
 		Short: "Run the embedded broker and ClickHouse alone, on loopback",
 		Long: `embedded runs a Kafka-protocol broker and the ClickHouse engine in one process, for development
-and tests. Any Kafka client and any ClickHouse HTTP client can talk to them. It is meant for
-one machine: a single copy that survives kill -9, not power loss.`,
+and tests. Any Kafka client and any ClickHouse HTTP client can talk to them. The broker creates the
+topics itself. It is meant for one machine: a single copy that survives kill -9, not power loss.`,
 		Example: `  sextant embedded --dir data/dev
   curl 'http://127.0.0.1:8123/?query=SELECT+version()'
-  SEXTANT_CLICKHOUSE_ADDR=127.0.0.1:8123 SEXTANT_CLICKHOUSE_PROTOCOL=http sextant setup --replication 1`,
+  SEXTANT_CLICKHOUSE_ADDR=127.0.0.1:8123 SEXTANT_CLICKHOUSE_PROTOCOL=http sextant migrate`,
 		Args: cobra.NoArgs,
 	}
 	e := embeddedConfig{}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // question asks the feature API about this host, over HTTP as any client would.
 type question struct {
 	url, body string
+	since     time.Time // rows of an earlier run do not count
 	client    *http.Client
 	served    atomic.Bool
 }
@@ -44,46 +46,80 @@ func newQuestion(url, node string, views []*features.View) *question {
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return &question{url: url + "/get-online-features", body: string(body), client: &http.Client{Timeout: 2 * time.Second}}
+	return &question{url: url + "/get-online-features", body: string(body), since: time.Now(), client: &http.Client{Timeout: 2 * time.Second}}
 }
 
 // Curl is the question as a command to copy.
 func (q *question) Curl() string { return fmt.Sprintf("curl -s %s -d '%s'", q.url, q.body) }
 
-// Served says whether a feature was ever PRESENT in an answer.
+// Served says whether an answer ever had a feature of this run.
 func (q *question) Served() bool { return q.served.Load() }
 
-// Ask returns the answer, indented, and whether any feature in it is present.
-func (q *question) Ask(ctx context.Context) (string, bool, error) {
+// reply is an answer of the API.
+type reply struct {
+	text    string // as it came
+	present bool   // at least one feature has a value that is newer than the question
+	summary string // names and values, or the status of what has none
+}
+
+// Ask asks once.
+func (q *question) Ask(ctx context.Context) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewBufferString(q.body))
 	if err != nil {
-		return "", false, err
+		return reply{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := q.client.Do(req)
 	if err != nil {
-		return "", false, err
+		return reply{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return "", false, fmt.Errorf("%s answers %s: %s %w", q.url, resp.Status, text, err)
+	if err != nil {
+		return reply{}, fmt.Errorf("read answer of %s: %w", q.url, err)
 	}
-	var answer struct {
-		Results []struct{ Statuses []string }
+	if resp.StatusCode != http.StatusOK {
+		return reply{}, fmt.Errorf("%s answers %s: %s", q.url, resp.Status, text)
 	}
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return "", false, fmt.Errorf("answer of %s: %w", q.url, err)
+	r, err := parseReply(text, q.since)
+	if err != nil {
+		return reply{}, fmt.Errorf("answer of %s: %w", q.url, err)
 	}
-	// The first columns are the join keys, which are present in any answer.
-	present := false
-	for _, column := range answer.Results[min(1, len(answer.Results)):] {
-		for _, s := range column.Statuses {
-			present = present || s == features.Present.String()
-		}
-	}
-	if present {
+	if r.present {
 		q.served.Store(true)
 	}
-	return string(bytes.TrimSpace(text)), present, nil
+	return r, nil
+}
+
+// parseReply reads an answer about one entity with one join key.
+func parseReply(text []byte, since time.Time) (reply, error) {
+	var answer struct {
+		Metadata struct {
+			Names []string `json:"feature_names"`
+		}
+		Results []struct {
+			Values   []json.RawMessage
+			Statuses []string
+			Times    []time.Time `json:"event_timestamps"`
+		}
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return reply{}, err
+	}
+	r := reply{text: string(bytes.TrimSpace(text))}
+	var parts []string
+	for i, column := range answer.Results {
+		// The first column is the join key, which is present in any answer.
+		if i == 0 || i >= len(answer.Metadata.Names) || len(column.Statuses) != 1 || len(column.Values) != 1 || len(column.Times) != 1 {
+			continue
+		}
+		value := column.Statuses[0]
+		if value == features.Present.String() {
+			r.present = r.present || column.Times[0].After(since)
+			value = string(column.Values[0])
+		}
+		parts = append(parts, answer.Metadata.Names[i]+" "+value)
+	}
+	r.summary = strings.Join(parts, ", ")
+	return r, nil
 }

@@ -29,13 +29,16 @@ func watch(ctx context.Context, w watching) error {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for n := 0; ; n++ {
-		if !w.ask.Served() {
-			if answer, present, err := w.ask.Ask(ctx); err == nil && present {
-				w.announce(answer)
-			}
+		served := w.ask.Served()
+		answer, err := w.ask.Ask(ctx)
+		if err != nil {
+			answer.summary = "no answer yet"
+		}
+		if answer.present && !served {
+			w.announce(answer.text)
 		}
 		if w.screen.tty || n%10 == 0 {
-			w.screen.Show(w.lines())
+			w.screen.Show(append(w.lines(), "features   "+answer.summary))
 		}
 		select {
 		case <-second.C:
@@ -68,18 +71,16 @@ the same in SQL:
 func (w watching) lines() []string {
 	m := gather(w.reg)
 	item := func(name string) float64 { return m.value("sextant_pipeline_items_total", "item", name) }
-	watermark := m.max("sextant_pipeline_watermark_timestamp_seconds")
+	rows := func(table string) float64 { return m.value("sextant_pipeline_written_rows_total", "table", table) }
 	behind := "no record yet"
-	if watermark > 0 {
-		behind = fmt.Sprintf("event time %.0f s behind the clock", float64(time.Now().UnixMilli())/1000-watermark)
+	if at := m.max("sextant_pipeline_watermark_timestamp_seconds"); at > 0 {
+		behind = fmt.Sprintf("event time %.0f s behind the clock", float64(time.Now().UnixMilli())/1000-at)
 	}
 	return []string{
-		fmt.Sprintf("%-10s %s", "demo", time.Since(w.began).Truncate(time.Second)),
-		fmt.Sprintf("%-10s %.0f scrapes spooled, %.0f waiting for Kafka", "agent", m.sum("sextant_spool_appended_total"), m.sum("sextant_spool_pending_entries")),
-		fmt.Sprintf("%-10s %.0f records, %.0f samples, %.0f ticks, %s", "pipeline", item("records"), item("samples"), item("ticks"), behind),
-		fmt.Sprintf("%-10s %.0f samples, %.0f feature rows, %.0f series stored", "clickhouse",
-			m.value("sextant_pipeline_written_rows_total", "table", "samples"), m.value("sextant_pipeline_written_rows_total", "table", "features"),
-			m.value("sextant_pipeline_written_rows_total", "table", "series")),
+		"demo       " + time.Since(w.began).Truncate(time.Second).String(),
+		fmt.Sprintf("agent      %.0f scrapes kept on disk, %.0f of them still to send", m.sum("sextant_spool_appended_total"), m.sum("sextant_spool_entries")),
+		fmt.Sprintf("pipeline   %.0f records, %.0f samples, %.0f ticks, %s", item("record"), item("sample"), item("tick"), behind),
+		fmt.Sprintf("clickhouse %.0f samples, %.0f series, %.0f feature rows", rows("samples"), rows("series"), m.sum("sextant_pipeline_written_rows_total")-rows("samples")-rows("series")-rows("ingest_ledger")),
 	}
 }
 
