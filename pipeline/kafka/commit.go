@@ -28,12 +28,10 @@ type membership struct {
 // commit an offset only, and a checkpoint is more than that, so the request is made here.
 // A broker that is restarting is asked again until the time limit.
 func (m membership) commit(ctx context.Context, topic string, id int32, offset int64, metadata string) error {
-	limit := commitTimeout
-	if ctx.Err() != nil {
-		limit = partingCommit
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	held := ctx
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(held), commitTimeout)
 	defer cancel()
+	defer context.AfterFunc(held, func() { time.AfterFunc(partingCommit, cancel) })()
 	for {
 		err := m.commitOnce(ctx, topic, id, offset, metadata)
 		switch {

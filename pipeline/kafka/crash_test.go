@@ -19,7 +19,7 @@ func produceUntil(ctx context.Context, p *kafka.Producer, stop <-chan struct{}) 
 		select {
 		case <-stop:
 			return n, nil
-		default:
+		case <-time.After(5 * time.Millisecond): // a stream, not a flood
 		}
 		if err := sendAll(ctx, p, messages(n, 40, 30)); err != nil {
 			return n, err

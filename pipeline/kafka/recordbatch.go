@@ -58,7 +58,7 @@ type page struct {
 	records  []wire.Record
 	headers  []wire.Header
 	response []byte // uncompressed batches are read in place
-	arena    []byte // decompressed batches, one behind the other
+	arena    arena  // decompressed batches
 	err      error  // why no page follows this one
 }
 
@@ -76,9 +76,10 @@ type decoder struct {
 // kafka-go ignores the timestamp type on every read path and would report the producer's
 // clock as the time of append, which is why this decoder exists.
 func (d *decoder) decode(p *page, b []byte, partition int32, want int64) (next int64, err error) {
-	p.records, p.headers, p.arena = p.records[:0], p.headers[:0], p.arena[:0]
+	p.records, p.headers = p.records[:0], p.headers[:0]
+	p.arena.reset()
 	next = want
-	for len(b) >= headerSize && len(p.arena) < pageBytes {
+	for len(b) >= headerSize && p.arena.total < pageBytes {
 		size := int(binary.BigEndian.Uint32(b[atLength:])) + lengthOverhead
 		if size > len(b) && size > lengthOverhead {
 			break // cut off by the fetch limit: it comes first in the next response
@@ -116,12 +117,11 @@ func (d *decoder) batch(p *page, b []byte, base int64, partition int32, want int
 	}
 	body := b[headerSize:]
 	if codec := attrs & attrCodec; codec != 0 {
-		start := len(p.arena)
 		var err error
-		if p.arena, err = d.unpack.append(p.arena, body, codec); err != nil {
+		if body, err = d.unpack.append(p.arena.room(len(body)), body, codec); err != nil {
 			return err
 		}
-		body = p.arena[start:]
+		p.arena.claim(body)
 	}
 	count := int(int32(binary.BigEndian.Uint32(b[atRecordCount:])))
 	if count < 0 || count > len(body)/minRecordBytes {
