@@ -2,8 +2,10 @@ package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -12,8 +14,6 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/sasl"
-
-	"crypto/tls"
 )
 
 // Time limits of a client. A request's own limit is beside the request.
@@ -159,6 +159,10 @@ func pingOne(ctx context.Context, cfg Config) error {
 	addr := cfg.Brokers[0]
 	res, err := c.ApiVersions(ctx, &kafka.ApiVersionsRequest{})
 	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			// Brokers say no more than this to a stranger.
+			return fmt.Errorf("%s: it closed the connection: wrong login, or TLS on one side only: %w", addr, rootCause(err))
+		}
 		return fmt.Errorf("%s: %w", addr, rootCause(err))
 	}
 	if res.Error != nil {
