@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -105,3 +106,5 @@ func openDB(t testing.TB, change ...func(*Config)) *DB {
 	}
 	return db
 }
+
+func newLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }

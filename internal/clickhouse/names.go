@@ -73,6 +73,15 @@ func (n names) Distributed(name, shardBy string) string {
 		n.Table(name), n.OnCluster(), n.Local(name), ident(n.cluster), quote(n.database), quote(name+"_local"), shardBy)
 }
 
+// JoinLocally makes a join of tables over all shards run on each shard by itself. It is
+// right for tables that put the rows of a node on one shard.
+func (n names) JoinLocally() string {
+	if n.cluster == "" {
+		return ""
+	}
+	return "\nSETTINGS distributed_product_mode = 'local'"
+}
+
 // render fills data into the template src. data is names, or embeds it.
 func render(file string, src []byte, data any) (string, error) {
 	t, err := template.New(file).Option("missingkey=error").

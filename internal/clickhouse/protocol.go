@@ -49,6 +49,10 @@ func (c Config) options() (*ch.Options, error) {
 	if c.Protocol == "http" {
 		o.Protocol = ch.HTTP
 	}
+	if c.Cluster != "" {
+		// Without it an insert returns when one server holds the rows in a queue.
+		o.Settings = ch.Settings{"distributed_foreground_insert": 1}
+	}
 	return o, nil
 }
 
@@ -70,9 +74,7 @@ func (db *DB) insertContext(ctx context.Context, t *table, token string) context
 		"max_partitions_per_insert_block": 0,
 	}
 	if db.cfg.Cluster != "" {
-		// Without it an insert returns when one server holds the rows in a queue.
-		settings["distributed_foreground_insert"] = 1
-		settings["insert_quorum"] = "auto"
+		settings["insert_quorum"] = "auto" // durable on most replicas, not on one
 	}
 	opts := []ch.QueryOption{ch.WithSettings(settings)}
 	if db.cfg.Protocol == "http" {

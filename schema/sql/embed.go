@@ -7,6 +7,8 @@
 //	{{.Local "samples"}}  the table that holds the rows on one server
 //	{{.Engine "X" "arg"}} X, or ReplicatedX with its path
 //	{{.Distributed …}}    the table over all shards; nothing without a cluster
+//	{{.DedupWindow}}      how many inserts the table remembers, to know a retry
+//	{{.JoinLocally}}      joins of tables that share their shards
 //
 // migrations/ change tables and run once each, in order. views/ are replaced at every
 // start. features/ is the shape of the table and the view of one feature view. queries/

@@ -14,43 +14,51 @@
 -- first row that is left.
 CREATE OR REPLACE VIEW {{.DB}}.ledger{{.OnCluster}} AS
 WITH
-    per_agent AS
+    newest AS
     (
-        SELECT
-            agent,
-            any(node) AS node,
-            min(seq) AS first,
-            max(seq) AS last,
-            uniqExact(seq) AS received,
-            count() - uniqExact(seq) AS resent,
-            max(oldest) AS oldest,
-            max(dropped) AS dropped_ever,
-            min(dropped) AS dropped_before,
-            max(scrape) AS last_scrape,
-            groupUniqArray(seq) AS seqs
-        FROM {{.DB}}.ingest_ledger FINAL
+        SELECT agent, max(oldest) AS oldest
+        FROM {{.DB}}.ingest_ledger
         GROUP BY agent
+    ),
+    started AS
+    (
+        SELECT agent, min(first_seq) AS first_seq
+        FROM {{.DB}}.agents
+        GROUP BY agent
+    ),
+    records AS -- by number; the order of the table lets them stream
+    (
+        SELECT agent, seq, any(node) AS node, count() AS copies, max(dropped) AS dropped_after, min(dropped) AS dropped_before, max(scrape) AS scrape
+        FROM {{.DB}}.ingest_ledger FINAL
+        GROUP BY agent, seq
+        SETTINGS optimize_aggregation_in_order = 1
     ),
     counted AS
     (
         SELECT
-            p.agent AS agent, p.node AS node, p.first AS first, p.last AS last,
-            p.received AS received, p.resent AS resent, p.oldest AS oldest, p.last_scrape AS last_scrape,
+            r.agent AS agent,
+            any(r.node) AS node,
+            min(r.seq) AS first,
+            max(r.seq) AS last,
+            count() AS received,
+            sum(r.copies) - count() AS resent,
+            max(n.oldest) AS oldest,
+            max(r.scrape) AS last_scrape,
+            countIf(r.seq < n.oldest) AS received_below,
             -- An agent whose very first row is still here counts from number 1.
-            if(p.first <= a.first_seq, toUInt64(1), p.first) AS base,
-            p.dropped_ever - if(p.first <= a.first_seq, toUInt64(0), p.dropped_before) AS dropped,
-            arrayCount(s -> s < p.oldest, p.seqs) AS received_below,
-            arrayCount(s -> s >= p.oldest, p.seqs) AS received_above
-        FROM per_agent AS p
-        INNER JOIN (SELECT agent, min(first_seq) AS first_seq FROM {{.DB}}.agents GROUP BY agent) AS a ON a.agent = p.agent
+            if(first <= any(s.first_seq), toUInt64(1), first) AS base,
+            max(r.dropped_after) - if(base = 1, toUInt64(0), min(r.dropped_before)) AS dropped
+        FROM records AS r
+        INNER JOIN newest AS n ON n.agent = r.agent
+        INNER JOIN started AS s ON s.agent = r.agent
+        GROUP BY r.agent
     )
 SELECT
     agent, node, first, last, received,
     toUInt64(greatest(toInt64(oldest) - toInt64(base), 0) - toInt64(received_below)) AS missing,
     toUInt64(counted.dropped) AS dropped,
     toUInt64(greatest(toInt64(missing) - toInt64(dropped), 0)) AS lost,
-    toUInt64(greatest(toInt64(last) - toInt64(greatest(oldest, base)) + 1 - toInt64(received_above), 0)) AS pending,
-    resent,
-    oldest, last_scrape
+    toUInt64(greatest(toInt64(last) - toInt64(greatest(oldest, base)) + 1 - toInt64(received - received_below), 0)) AS pending,
+    resent, oldest, last_scrape
 FROM counted
 ORDER BY node, agent

@@ -10,4 +10,4 @@ SELECT
     s.value AS value, n.unit AS unit, n.kind AS kind, s.flags AS flags,
     reinterpretAsUInt64(s.value) = 0x7ff0000000000002 AS stale
 FROM {{.DB}}.samples AS s FINAL
-INNER JOIN {{.DB}}.series AS n FINAL ON n.id = s.series
+INNER JOIN {{.DB}}.series AS n FINAL ON n.id = s.series{{.JoinLocally}}

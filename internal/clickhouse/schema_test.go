@@ -1,0 +1,133 @@
+package clickhouse
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	schema "sextant/schema/sql"
+)
+
+var update = flag.Bool("update", false, "write the golden files of testdata")
+
+// rendered is every file of schema/sql with the names of one installation.
+func rendered(t *testing.T, n names) string {
+	t.Helper()
+	v := testView()
+	var out strings.Builder
+	for _, dir := range []string{"migrations", "features", "views", "queries"} {
+		files, err := fs.Glob(schema.Files, dir+"/*.sql")
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, files, err)
+		}
+		for _, f := range files {
+			text, err := renderFile(schema.Files, f, viewData{names: n, v: v, latest: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "---- %s\n%s\n", f, strings.TrimSpace(text))
+		}
+	}
+	return out.String()
+}
+
+// The golden files show what a change of a template means, and are the schema to read
+// without one.
+func TestGoldenSchema(t *testing.T) {
+	for file, n := range map[string]names{
+		"testdata/schema_one_server.sql": {database: "sextant"},
+		"testdata/schema_cluster.sql":    {database: "sextant", cluster: "main"},
+	} {
+		got := rendered(t, n)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs from schema/sql: run the test with -update and read the difference", file)
+		}
+	}
+}
+
+// No cluster runs in the tests; the engine reads the statements that one would get.
+func TestClusterStatementsParse(t *testing.T) {
+	db := openDB(t)
+	n := names{database: "sextant", cluster: "main"}
+	statements := 0
+	for _, part := range strings.Split(rendered(t, n), "---- ")[1:] {
+		file, text, _ := strings.Cut(part, "\n")
+		if strings.HasPrefix(file, "queries/") {
+			continue
+		}
+		for _, s := range strings.Split(withoutComments(text), ";\n") {
+			if s = strings.TrimSuffix(strings.TrimSpace(s), ";"); s == "" {
+				continue
+			}
+			statements++
+			if err := db.Exec(t.Context(), "EXPLAIN AST "+s); err != nil {
+				t.Errorf("%s: %v\n%s", file, err, s)
+			}
+			if strings.HasPrefix(s, "CREATE") && !strings.Contains(s, " ON CLUSTER `main`") {
+				t.Errorf("%s runs on one server only:\n%s", file, s)
+			}
+		}
+	}
+	if statements < 17 {
+		t.Errorf("%d statements, want at least 17: six tables twice, a view for each file", statements)
+	}
+}
+
+func withoutComments(sql string) string {
+	var out strings.Builder
+	for line := range strings.Lines(sql) {
+		if !strings.HasPrefix(line, "--") {
+			out.WriteString(line)
+		}
+	}
+	return out.String() + "\n"
+}
+
+func TestQuoting(t *testing.T) {
+	db := openDB(t)
+	for _, s := range []string{`plain`, `it's`, `a\b`, "`", "new\nline", `\'`, "π"} {
+		var got string
+		one(t, db, "SELECT "+quote(s)+" AS "+ident("c"+s), &got)
+		if got != s {
+			t.Errorf("quote(%q) reads back as %q", s, got)
+		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	db := openDB(t)
+	days := func(table string) string {
+		rows := text(t, db, "extract(engine_full, 'TTL (.*) SETTINGS')", "system.tables WHERE database = '"+db.cfg.Database+"' AND name = '"+table+"'")
+		return rows[0]
+	}
+	log := &lockedBuffer{}
+	db.log = newLog(log)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if log.String() != "" {
+		t.Errorf("nothing changed, and yet: %s", log)
+	}
+	if got := days("samples"); got != "toDateTime(ts) + toIntervalDay(30)" {
+		t.Errorf("default: %q", got)
+	}
+	db.cfg.Retention.SamplesDays, db.cfg.Retention.LedgerDays = 7, 0
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := days("samples"), days("ingest_ledger"); a != "toDateTime(ts) + toIntervalDay(7)" || b != "" {
+		t.Errorf("7 days and for ever: %q, %q", a, b)
+	}
+}

@@ -1,0 +1,386 @@
+---- migrations/00001_samples.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- One row per sample. The order is (series, ts), because a reader wants a series over
+-- time; the high bits of a series id are its node's, so the series of a node are
+-- neighbours. A row written again (a crash between write and commit) replaces itself.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`samples_local` ON CLUSTER `main`
+(
+    series UInt64 COMMENT 'id of the series: series.id' CODEC(ZSTD(1)),
+    ts DateTime64(3, 'UTC') COMMENT 'event time' CODEC(Delta, ZSTD(1)),
+    value Float64 COMMENT 'in the unit of the series; a stale marker keeps its bits' CODEC(Delta, ZSTD(1)),
+    flags UInt8 COMMENT 'bits: 1 event time replaced by the time of the scrape, 2 late, 4 from a partial scrape' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(ts)
+ORDER BY (series, ts)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Every sample, as the pipeline normalised it. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`samples` ON CLUSTER `main` AS `sextant`.`samples_local`
+ENGINE = Distributed(`main`, 'sextant', 'samples_local', bitShiftRight(series, 48));
+---- migrations/00002_series.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What a series id stands for. Every pipeline start writes its series again: the rows of
+-- an id merge into one, which keeps the earliest first_seen.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`series_local` ON CLUSTER `main`
+(
+    id UInt64 COMMENT 'hash of node and labels; the high 16 bits are the node''s' CODEC(Delta, ZSTD(1)),
+    node SimpleAggregateFunction(anyLast, LowCardinality(String)),
+    name SimpleAggregateFunction(anyLast, LowCardinality(String)) COMMENT 'canonical metric name',
+    labels SimpleAggregateFunction(anyLast, Map(String, String)) COMMENT 'sorted by name, with node, without __name__' CODEC(ZSTD(1)),
+    kind SimpleAggregateFunction(anyLast, LowCardinality(String)) COMMENT 'counter, gauge, … as the catalogue says',
+    unit SimpleAggregateFunction(anyLast, LowCardinality(String)),
+    source SimpleAggregateFunction(anyLast, LowCardinality(String)) COMMENT 'the name as it was scraped',
+    first_seen SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'event time of the first sample' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+ORDER BY id
+SETTINGS index_granularity = 8192
+COMMENT 'Names and labels of the series in samples. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`series` ON CLUSTER `main` AS `sextant`.`series_local`
+ENGINE = Distributed(`main`, 'sextant', 'series_local', bitShiftRight(id, 48));
+---- migrations/00003_ingest_ledger.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What became of each Kafka record. It is written after everything else of the record, so
+-- it never claims a row that is not there. Partition and offset are in the key: a replay
+-- of a record replaces its row, while a record that the agent sent twice keeps both, and
+-- can be counted.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`ingest_ledger_local` ON CLUSTER `main`
+(
+    agent LowCardinality(String) COMMENT 'id of the agent''s spool; a new spool is a new agent',
+    seq UInt64 COMMENT 'number of the record, dense from 1 per agent' CODEC(Delta, ZSTD(1)),
+    partition Int32 CODEC(Delta, ZSTD(1)),
+    offset Int64 CODEC(Delta, ZSTD(1)),
+    node LowCardinality(String),
+    target LowCardinality(String) COMMENT 'job/instance',
+    oldest UInt64 COMMENT 'lowest seq that the agent still held when it sent the record' CODEC(Delta, ZSTD(1)),
+    dropped UInt64 COMMENT 'records that the agent had given up by then' CODEC(Delta, ZSTD(1)),
+    scrape DateTime64(3, 'UTC') COMMENT 'start of the scrape' CODEC(Delta, ZSTD(1)),
+    ingest DateTime64(3, 'UTC') COMMENT 'append time of the broker' CODEC(Delta, ZSTD(1)),
+    rows UInt32 COMMENT 'samples stored' CODEC(Delta, ZSTD(1)),
+    late UInt32 COMMENT 'of them, too late for a feature row' CODEC(ZSTD(1)),
+    duplicates UInt32 COMMENT 'samples left out: same series and time again' CODEC(ZSTD(1)),
+    state UInt8 COMMENT 'state of the scrape, as in the sx-state header' CODEC(ZSTD(1)),
+    written DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was written' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(scrape)
+ORDER BY (agent, seq, partition, offset)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'One row per record: what makes loss and duplication countable. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`ingest_ledger` ON CLUSTER `main` AS `sextant`.`ingest_ledger_local`
+ENGINE = Distributed(`main`, 'sextant', 'ingest_ledger_local', cityHash64(node));
+
+-- The lowest seq that was ever seen of an agent. It outlives the ledger's rows, and tells
+-- a gap at the start from rows that have expired.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`agents_local` ON CLUSTER `main`
+(
+    agent String,
+    node SimpleAggregateFunction(anyLast, String),
+    first_seq SimpleAggregateFunction(min, UInt64),
+    first_scrape SimpleAggregateFunction(min, DateTime64(3, 'UTC'))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+ORDER BY agent
+COMMENT 'Every agent that ever wrote to the ledger. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`agents` ON CLUSTER `main` AS `sextant`.`agents_local`
+ENGINE = Distributed(`main`, 'sextant', 'agents_local', cityHash64(node));
+
+-- +goose StatementBegin
+CREATE MATERIALIZED VIEW IF NOT EXISTS `sextant`.agents_of_ledger ON CLUSTER `main` TO `sextant`.`agents_local` AS
+SELECT agent, anyLast(node) AS node, min(seq) AS first_seq, min(scrape) AS first_scrape
+FROM `sextant`.`ingest_ledger_local`
+GROUP BY agent;
+-- +goose StatementEnd
+---- migrations/00004_dead_letters.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Records that can never be read, for a look with SQL. The dead-letter topic is where
+-- they are kept to be replayed.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`dead_letters_local` ON CLUSTER `main`
+(
+    topic LowCardinality(String),
+    partition Int32,
+    offset Int64,
+    ingest DateTime64(3, 'UTC') COMMENT 'append time of the broker',
+    reason String CODEC(ZSTD(3)),
+    key String CODEC(ZSTD(3)),
+    headers Array(Tuple(String, String)) CODEC(ZSTD(3)),
+    value String COMMENT 'the bytes of the record' CODEC(ZSTD(3))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(ingest)
+ORDER BY (topic, partition, offset)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Records that could not be read, with the reason. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`dead_letters` ON CLUSTER `main` AS `sextant`.`dead_letters_local`
+ENGINE = Distributed(`main`, 'sextant', 'dead_letters_local', cityHash64(topic, partition));
+---- migrations/00005_feature_views.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Which feature views exist, and what each column of them means.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_views_local` ON CLUSTER `main`
+(
+    name String COMMENT 'feature view',
+    version Int64,
+    feature String,
+    position UInt32 COMMENT 'place in the definition, from 0',
+    dtype LowCardinality(String),
+    unit LowCardinality(String),
+    expr String COMMENT 'PromQL',
+    description String,
+    entity LowCardinality(String),
+    keys Array(String) COMMENT 'join keys',
+    tier LowCardinality(String),
+    interval_ms Int64,
+    ttl_ms Int64,
+    owner String,
+    applied DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when this definition was last applied'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', applied)
+ORDER BY (name, version, feature)
+COMMENT 'Feature views and features that were applied. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_views` ON CLUSTER `main` AS `sextant`.`feature_views_local`
+ENGINE = Distributed(`main`, 'sextant', 'feature_views_local', cityHash64(name));
+---- features/table.sql
+CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
+(
+    `node` LowCardinality(String) COMMENT 'join key',
+    tick DateTime64(3, 'UTC') COMMENT 'the row describes the time before it' CODEC(Delta, ZSTD(1)),
+    known DateTime64(3, 'UTC') COMMENT 'earliest time at which the row could be known' CODEC(Delta, ZSTD(1)),
+    `busy` Nullable(Float32) COMMENT 'ratio: busy share' CODEC(Gorilla, ZSTD(1)),
+    `load` Nullable(Float64) COMMENT '' CODEC(Gorilla, ZSTD(1)),
+    `cores` Nullable(Int64) COMMENT 'cores' CODEC(Delta, ZSTD(1)),
+    `up` Nullable(Bool) COMMENT '',
+    `kernel` LowCardinality(Nullable(String)) COMMENT ''
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', known)
+PARTITION BY toYYYYMMDD(tick)
+ORDER BY (`node`, tick)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
+---- features/view.sql
+CREATE OR REPLACE VIEW `sextant`.`node_test` ON CLUSTER `main` AS
+SELECT * FROM `sextant`.`features_node_test_v1` FINAL
+COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
+---- views/freshness.sql
+-- Per node: how old the newest of its records is, and where the time went. A scrape waits
+-- for Kafka (transport) and then for the store (storage).
+CREATE OR REPLACE VIEW `sextant`.freshness ON CLUSTER `main` AS
+SELECT
+    node,
+    max(scrape) AS last_scrape,
+    max(ingest) AS last_ingest,
+    max(written) AS last_written,
+    dateDiff('millisecond', max(scrape), now64(3)) / 1000 AS age_seconds,
+    quantile(0.5)(dateDiff('millisecond', scrape, ingest)) / 1000 AS transport_p50_seconds,
+    quantile(0.99)(dateDiff('millisecond', scrape, ingest)) / 1000 AS transport_p99_seconds,
+    quantile(0.5)(dateDiff('millisecond', ingest, written)) / 1000 AS storage_p50_seconds,
+    quantile(0.99)(dateDiff('millisecond', ingest, written)) / 1000 AS storage_p99_seconds
+FROM `sextant`.ingest_ledger
+WHERE scrape > now64(3) - INTERVAL 1 HOUR
+GROUP BY node
+ORDER BY node
+---- views/ingest_audit.sql
+-- Per node and hour: the samples that the ledger says were stored against the samples
+-- that a reader finds. The ledger is written last, so a row that it claims must be there.
+--
+-- expected   samples of the records in the ledger; a record that was sent twice counts once
+-- visible    samples as a reader sees them
+-- lost       expected and not visible: must be 0
+-- duplicate  visible beyond what the ledger accounts for: must be 0. For the second
+--            between the insert of samples and the insert of their ledger rows they stand
+--            here.
+--
+-- A record belongs to the hour of its scrape, a sample to the hour of its event time. They
+-- are the same unless an exporter brings its own timestamps; its samples then move between
+-- two neighbouring hours when they were taken across the border. An hour that is not
+-- audited any more because its samples expired has no row.
+CREATE OR REPLACE VIEW `sextant`.ingest_audit ON CLUSTER `main` AS
+WITH
+    said AS
+    (
+        SELECT node, toStartOfHour(scrape) AS hour, count() AS records, sum(rows) AS expected
+        FROM
+        (
+            SELECT agent, seq, any(node) AS node, any(scrape) AS scrape, max(rows) AS rows
+            FROM `sextant`.ingest_ledger FINAL
+            GROUP BY agent, seq
+        )
+        GROUP BY node, hour
+    ),
+    found AS
+    (
+        SELECT n.node AS node, s.hour AS hour, sum(s.visible) AS visible
+        FROM
+        (
+            SELECT series, toStartOfHour(ts) AS hour, count() AS visible
+            FROM `sextant`.samples FINAL
+            GROUP BY series, hour
+        ) AS s
+        LEFT JOIN (SELECT id, anyLast(node) AS node FROM `sextant`.series GROUP BY id) AS n ON n.id = s.series
+        GROUP BY node, hour
+    )
+SELECT
+    if(said.records > 0, said.node, found.node) AS node,
+    if(said.records > 0, said.hour, found.hour) AS time,
+    said.records AS records,
+    said.expected AS expected,
+    found.visible AS visible,
+    if(expected > visible, expected - visible, 0) AS lost,
+    if(visible > expected, visible - expected, 0) AS duplicate
+FROM said
+FULL OUTER JOIN found ON said.node = found.node AND said.hour = found.hour
+ORDER BY node, time
+---- views/ledger.sql
+-- Per agent: which records came, and what became of those that did not. The numbers of an
+-- agent's records are dense from 1, and every number below the newest "oldest" has either
+-- reached Kafka or is counted in "dropped". So below it a gap is a loss; from it on a gap
+-- is a record that the agent still holds (after an outage fresh records go first).
+--
+-- missing  numbers below oldest that the ledger lacks
+-- dropped  records that the agent says it gave up: past its disk cap, or too large to send
+-- lost     missing and not declared: must be 0. Exact when pending is 0; until then a
+--          record that was given up while older ones wait may hide one loss.
+-- pending  numbers from oldest to last that the ledger lacks
+-- resent   records that reached Kafka more than once; they are stored once
+--
+-- When the ledger's oldest rows have expired, an agent that is older counts from its
+-- first row that is left.
+CREATE OR REPLACE VIEW `sextant`.ledger ON CLUSTER `main` AS
+WITH
+    newest AS
+    (
+        SELECT agent, max(oldest) AS oldest
+        FROM `sextant`.ingest_ledger
+        GROUP BY agent
+    ),
+    started AS
+    (
+        SELECT agent, min(first_seq) AS first_seq
+        FROM `sextant`.agents
+        GROUP BY agent
+    ),
+    records AS -- by number; the order of the table lets them stream
+    (
+        SELECT agent, seq, any(node) AS node, count() AS copies, max(dropped) AS dropped_after, min(dropped) AS dropped_before, max(scrape) AS scrape
+        FROM `sextant`.ingest_ledger FINAL
+        GROUP BY agent, seq
+        SETTINGS optimize_aggregation_in_order = 1
+    ),
+    counted AS
+    (
+        SELECT
+            r.agent AS agent,
+            any(r.node) AS node,
+            min(r.seq) AS first,
+            max(r.seq) AS last,
+            count() AS received,
+            sum(r.copies) - count() AS resent,
+            max(n.oldest) AS oldest,
+            max(r.scrape) AS last_scrape,
+            countIf(r.seq < n.oldest) AS received_below,
+            -- An agent whose very first row is still here counts from number 1.
+            if(first <= any(s.first_seq), toUInt64(1), first) AS base,
+            max(r.dropped_after) - if(base = 1, toUInt64(0), min(r.dropped_before)) AS dropped
+        FROM records AS r
+        INNER JOIN newest AS n ON n.agent = r.agent
+        INNER JOIN started AS s ON s.agent = r.agent
+        GROUP BY r.agent
+    )
+SELECT
+    agent, node, first, last, received,
+    toUInt64(greatest(toInt64(oldest) - toInt64(base), 0) - toInt64(received_below)) AS missing,
+    toUInt64(counted.dropped) AS dropped,
+    toUInt64(greatest(toInt64(missing) - toInt64(dropped), 0)) AS lost,
+    toUInt64(greatest(toInt64(last) - toInt64(greatest(oldest, base)) + 1 - toInt64(received - received_below), 0)) AS pending,
+    resent, oldest, last_scrape
+FROM counted
+ORDER BY node, agent
+---- views/samples_labelled.sql
+-- Samples with the names that they go by. To read fast, name the series too; their ids
+-- are the order of the table:
+--
+--   SELECT ts, value FROM samples_labelled
+--   WHERE series IN (SELECT id FROM series WHERE name = 'node_load1' AND node = 'n1')
+--     AND ts > now() - INTERVAL 1 HOUR
+CREATE OR REPLACE VIEW `sextant`.samples_labelled ON CLUSTER `main` AS
+SELECT
+    s.series AS series, s.ts AS ts, n.node AS node, n.name AS name, n.labels AS labels,
+    s.value AS value, n.unit AS unit, n.kind AS kind, s.flags AS flags,
+    reinterpretAsUInt64(s.value) = 0x7ff0000000000002 AS stale
+FROM `sextant`.samples AS s FINAL
+INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+SETTINGS distributed_product_mode = 'local'
+---- queries/latest_rows.sql
+SELECT
+    toString(`node`),
+    toUnixTimestamp64Milli(tick),
+    toUnixTimestamp64Milli(known),
+    ifNull(toFloat64(`busy`), nan),
+    ifNull(toFloat64(`load`), nan),
+    ifNull(toFloat64(`cores`), nan),
+    ifNull(toFloat64(`up`), nan),
+    ifNull(toString(`kernel`), '')
+FROM `sextant`.`features_node_test_v1` FINAL
+WHERE tick > fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY `node`, tick DESC
+LIMIT 1 BY `node`
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/ledger_summary.sql
+WITH
+    agents AS
+    (
+        SELECT count() AS agents, sum(received) AS received, sum(lost) AS lost, sum(dropped) AS dropped,
+               sum(pending) AS pending, sum(resent) AS resent
+        FROM `sextant`.ledger
+    ),
+    audit AS
+    (
+        SELECT sum(expected) AS expected, sum(visible) AS visible, sum(lost) AS lost, sum(duplicate) AS duplicate
+        FROM `sextant`.ingest_audit
+    )
+SELECT
+    agents.agents, toUInt64(agents.received), toUInt64(agents.lost), toUInt64(agents.dropped),
+    toUInt64(agents.pending), toUInt64(agents.resent),
+    toUInt64(audit.expected), toUInt64(audit.visible), toUInt64(audit.lost), toUInt64(audit.duplicate)
+FROM agents CROSS JOIN audit
+---- queries/rows_between.sql
+SELECT
+    toString(`node`),
+    toUnixTimestamp64Milli(tick),
+    toUnixTimestamp64Milli(known),
+    ifNull(toFloat64(`busy`), nan),
+    ifNull(toFloat64(`load`), nan),
+    ifNull(toFloat64(`cores`), nan),
+    ifNull(toFloat64(`up`), nan),
+    ifNull(toString(`kernel`), '')
+FROM `sextant`.`features_node_test_v1` FINAL
+WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND tick < fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY `node`, tick
+SETTINGS do_not_merge_across_partitions_select_final = 1
