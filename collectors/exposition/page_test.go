@@ -68,15 +68,19 @@ func TestPageBoundsOneSeries(t *testing.T) {
 	}
 }
 
+// TestPageNumberWrapsAround: slots of long ago, and such that no page ever wrote, must
+// not pass for slots of the page after the wrap.
 func TestPageNumberWrapsAround(t *testing.T) {
 	var p Page
-	p.Reset(1)
+	p.Reset(3)
 	p.Add(0, 1, 5)
 	p.page = math.MaxUint32
-	p.Reset(1)
-	p.Add(0, 1, 6)
-	if p.Finish(); p.Conflicts != 0 || len(p.Index) != 1 {
-		t.Fatalf("%d conflicts with a page of long ago", p.Conflicts)
+	p.Reset(3)
+	for index := range uint32(3) {
+		p.Add(index, 1, float64(index))
+	}
+	if p.Finish(); p.Conflicts != 0 || p.Duplicates != 0 || len(p.Index) != 3 {
+		t.Fatalf("%d conflicts, %d duplicates, %d samples", p.Conflicts, p.Duplicates, len(p.Index))
 	}
 }
 

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +58,12 @@ func randomRequest(r *rand.Rand) *writev2.Request {
 
 func TestLayoutTellsSeriesApart(t *testing.T) {
 	series, values := nodePage(20)
-	ts := make([]int64, 20)
+	for _, ms := range []int64{now, 5} { // samples of usual and of other length
+		testLayout(t, series, slices.Repeat([]int64{ms}, len(series)), values)
+	}
+}
+
+func testLayout(t *testing.T, series []SeriesDef, ts []int64, values []float64) {
 	base := func() *writev2.Request { return generated(series, ts, values) }
 	layout := func(req *writev2.Request) [2]uint64 {
 		var d Decoder
@@ -128,32 +135,101 @@ func TestSeedChangesTheLayout(t *testing.T) {
 	}
 }
 
-// TestOtherEncoders has what protobuf allows and the two encoders here never write.
-func TestOtherEncoders(t *testing.T) {
-	symbols := "\x22\x00\x22\x01a\x22\x01b"
-	sample := "\x12\x0b\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x10\x05"
-	for name, b := range map[string]string{
-		"references one by one":      symbols + "\x2a\x11\x08\x01\x08\x02" + sample,
-		"references in two lists":    symbols + "\x2a\x13\x0a\x01\x01\x0a\x01\x02" + sample,
-		"symbols behind the series":  "\x2a\x11\x0a\x02\x01\x02" + sample + symbols,
-		"symbols in two runs":        "\x22\x00\x22\x01a" + "\x2a\x11\x0a\x02\x01\x02" + sample + "\x22\x01b",
-		"sample before references":   symbols + "\x2a\x11" + sample + "\x0a\x02\x01\x02",
-		"unknown fields":             symbols + "\x2a\x1b" + sample + "\x0a\x02\x01\x02" + "\x38\x07\x42\x01x\x4d1234" + "\xf8\x01\x05",
-		"timestamp before the value": symbols + "\x2a\x11\x0a\x02\x01\x02\x12\x0b\x10\x05\x09\x00\x00\x00\x00\x00\x00\xf0\x3f",
-		"a tag of two bytes":         symbols + "\x2a\x12\x0a\x02\x01\x02\x92\x00" + sample[1:],
-		"a long length":              symbols + "\x2a\x91\x00\x0a\x02\x01\x02" + sample,
-		"metadata in two parts":      symbols + "\x2a\x19\x0a\x02\x01\x02" + sample + "\x2a\x02\x08\x01\x2a\x02\x18\x02",
+// TestLayoutBordersOfSeries has two requests that give the same bytes if nothing marks
+// where a series ends: the number of samples, 10, looks like the tag of references.
+func TestLayoutBordersOfSeries(t *testing.T) {
+	refs := []uint32{1, 1, 1, 1, 1, 1, 1, 1}
+	samples := make([]writev2.Sample, 10)
+	var layouts [2][2]uint64
+	for i, series := range [][]writev2.TimeSeries{
+		{{Samples: samples}, {LabelsRefs: refs, Samples: samples[:1]}, {Samples: samples[:3]}},
+		{{LabelsRefs: append(append([]uint32{8}, refs...), 1), Samples: samples[:3]}},
 	} {
 		var d Decoder
-		if err := d.Scan([]byte(b)); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		if err := d.Scan(marshal(t, &writev2.Request{Symbols: []string{""}, Timeseries: series})); err != nil {
+			t.Fatal(err)
 		}
-		if refused := requireEqual(t, &d, unmarshal(t, []byte(b))); refused != 0 {
-			t.Errorf("%s: refused", name)
+		layouts[i] = d.Layout
+	}
+	if layouts[0] == layouts[1] {
+		t.Fatal("three series and one have the same layout")
+	}
+}
+
+// TestLayoutOfWideSeries: references beyond the 32 bytes that are moved at once count too,
+// and what an earlier request left in the buffer does not.
+func TestLayoutOfWideSeries(t *testing.T) {
+	wide := SeriesDef{Type: TypeGauge, Help: "h"}
+	for i := range 40 {
+		wide.Labels = append(wide.Labels, Label{fmt.Sprintf("l%02d", i), fmt.Sprint(i)})
+	}
+	req := generated([]SeriesDef{wide}, []int64{now}, []float64{1})
+	plain := marshal(t, req)
+	refs := req.Timeseries[0].LabelsRefs
+	refs[77], refs[79] = refs[79], refs[77]
+	swapped := marshal(t, req)
+
+	var d Decoder
+	var layouts [][2]uint64
+	for _, b := range [][]byte{plain, swapped, plain, swapped} {
+		if err := d.Scan(b); err != nil {
+			t.Fatal(err)
 		}
-		if len(d.Values) != 1 || d.Values[0] != 1 || d.Times[0] != 5 {
-			t.Errorf("%s: values %v at %v", name, d.Values, d.Times)
+		layouts = append(layouts, d.Layout)
+	}
+	if layouts[0] == layouts[1] || layouts[0] != layouts[2] || layouts[1] != layouts[3] {
+		t.Fatalf("layouts %x", layouts)
+	}
+}
+
+// message is a field of wire type 2 around its parts.
+func message(tag byte, parts ...string) string {
+	body := strings.Join(parts, "")
+	return string(appendUvarint([]byte{tag}, uint64(len(body)))) + body
+}
+
+// TestOtherEncoders has what protobuf allows and the two encoders here never write.
+func TestOtherEncoders(t *testing.T) {
+	const (
+		value = "\x09\x00\x00\x00\x00\x00\x00\xf0\x3f"
+		refs  = "\x0a\x02\x01\x02"
+		five  = "\x10\x05"
+	)
+	symbols := message(tagSymbol) + message(tagSymbol, "a") + message(tagSymbol, "b")
+	usual := "\x10" + string(appendUvarint(nil, now))
+	series := func(parts ...string) string { return message(tagTimeSeries, parts...) }
+	for _, stamp := range []string{five, usual, "\x10\xac\x02\x18\x80\x80\x01", "\x10\x81\x80\x80\x80\x80\x80\x00"} {
+		sample := message(tagSample, value, stamp)
+		for name, b := range map[string]string{
+			"plain":                      symbols + series(refs, sample),
+			"references one by one":      symbols + series("\x08\x01\x08\x02", sample),
+			"references in two lists":    symbols + series("\x0a\x01\x01", "\x0a\x01\x02", sample),
+			"references behind":          symbols + series(sample, refs),
+			"references twice":           symbols + series("\x0a\x01\x01", sample, "\x0a\x01\x02"),
+			"symbols behind the series":  series(refs, sample) + symbols,
+			"symbols in two runs":        message(tagSymbol) + message(tagSymbol, "a") + series(refs, sample) + message(tagSymbol, "b"),
+			"unknown fields":             symbols + series(sample, refs, "\x38\x07", "\x42\x01x", "\x4d1234") + "\xf8\x01\x05",
+			"an unknown field at last":   symbols + series(refs, sample, "\x38\x07"),
+			"timestamp before the value": symbols + series(refs, message(tagSample, stamp, value)),
+			"a long length":              symbols + "\x2a\x91\x00" + (refs + message(tagSample, value, five)),
+			"a tag of two bytes":         symbols + series(refs, "\x92\x00"+sample[1:]),
+			"metadata first":             symbols + series("\x2a\x02\x08\x01", refs, sample),
+			"metadata in two parts":      symbols + series(refs, sample, "\x2a\x02\x08\x01", "\x2a\x02\x18\x02"),
+			"metadata and an exemplar":   symbols + series(refs, sample, "\x2a\x02\x08\x01", "\x22\x00"),
+			"metadata of many bytes":     symbols + series(refs, sample, message(tagMetadata, strings.Repeat("\x08\x01", 70))),
+			"many references":            symbols + series(message(tagRefs, strings.Repeat("\x01\x80\x00", 70)), sample),
+		} {
+			var d Decoder
+			if err := d.Scan([]byte(b)); err != nil {
+				t.Errorf("%s, time %x: %v", name, stamp, err)
+				continue
+			}
+			if refused := requireEqual(t, &d, unmarshal(t, []byte(b))); refused != 0 && name != "many references" {
+				t.Errorf("%s, time %x: refused", name, stamp)
+			}
+			if len(d.Values) != 1 || d.Values[0] != 1 {
+				t.Errorf("%s, time %x: values %v at %v", name, stamp, d.Values, d.Times)
+			}
 		}
 	}
 }
