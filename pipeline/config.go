@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sextant/features"
+	"sextant/schema/catalog"
 )
 
 // Config says what a machine computes and within which bounds. Zero values take the
@@ -15,7 +16,7 @@ type Config struct {
 	Topic     string
 	Partition int32
 	Views     []*features.View
-	Catalog   Catalog
+	Catalog   *catalog.Catalog // nil: catalog.Default()
 
 	Interval  time.Duration // distance of ticks, 10 s; views' intervals are multiples
 	Lateness  time.Duration // how long a tick waits for samples before it, 5 s
@@ -33,7 +34,7 @@ type Config struct {
 // complete fills in the defaults and reports every fault.
 func (c Config) complete() (Config, error) {
 	if c.Catalog == nil {
-		c.Catalog = noCatalog{}
+		c.Catalog = catalog.Default()
 	}
 	c.Interval = cmp.Or(c.Interval, 10*time.Second)
 	c.Lateness = cmp.Or(c.Lateness, 5*time.Second)

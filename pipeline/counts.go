@@ -20,6 +20,7 @@ type Counts struct {
 	Late          uint64 // of them, later than the lateness
 	Duplicates    uint64 // samples left out: same series and time again
 	Blanks        uint64 // samples left out: a value that means "no value"
+	OutOfRange    uint64 // samples left out: a value that the metric cannot have
 	Retimed       uint64 // samples whose event time was out of bounds
 	Refused       uint64 // samples left out: of a refused series
 	Histograms    uint64 // native histograms left out
@@ -44,6 +45,7 @@ func (c Counts) each(before Counts, f func(item string, delta uint64)) {
 		{"sample_late", c.Late, before.Late},
 		{"sample_duplicate", c.Duplicates, before.Duplicates},
 		{"sample_blank", c.Blanks, before.Blanks},
+		{"sample_out_of_range", c.OutOfRange, before.OutOfRange},
 		{"sample_retimed", c.Retimed, before.Retimed},
 		{"sample_refused", c.Refused, before.Refused},
 		{"histogram_left_out", c.Histograms, before.Histograms},

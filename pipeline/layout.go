@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"sextant/pipeline/window"
+	"sextant/schema/catalog"
 	"sextant/schema/wire"
 )
 
@@ -15,8 +16,7 @@ type layout struct {
 	ids     []uint64  // by series
 	states  []*series // by series; nil for refused ones
 	refused []int32   // series that are left out
-	scales  []scaled
-	blanks  []blanked
+	treated []treated
 	windows []windowed
 
 	last  int64   // newest sample time of any series
@@ -49,13 +49,9 @@ func (l *layout) recall() {
 
 // The series of a layout that need more than copying, each ascending by series.
 type (
-	scaled struct {
+	treated struct {
 		series int32
-		by     float64
-	}
-	blanked struct {
-		series int32
-		blank  []float64
+		metric *catalog.Metric
 	}
 	windowed struct {
 		series int32
@@ -147,7 +143,9 @@ func (m *Machine) plan(n *node) *layout {
 		}
 		inRecord[s.id] = struct{}{}
 		l.ids[i], l.states[i] = s.id, s
-		l.treat(int32(i), s.metric)
+		if s.metric != nil && !s.metric.Plain() {
+			l.treated = append(l.treated, treated{int32(i), s.metric})
+		}
 		if s.window != nil {
 			l.windows = append(l.windows, windowed{int32(i), s.window})
 			if isNew {
@@ -157,19 +155,6 @@ func (m *Machine) plan(n *node) *layout {
 	}
 	m.eval.Store().Buffers(fresh, m.time.interval)
 	return l
-}
-
-// treat notes what the catalogue says about the values of a series.
-func (l *layout) treat(i int32, metric *Metric) {
-	if metric == nil {
-		return
-	}
-	if metric.Scale != 0 && metric.Scale != 1 {
-		l.scales = append(l.scales, scaled{i, metric.Scale})
-	}
-	if len(metric.Blank) > 0 {
-		l.blanks = append(l.blanks, blanked{i, metric.Blank})
-	}
 }
 
 // forgetSilent drops the nodes that sent nothing for as long as an event time may lie
@@ -196,9 +181,9 @@ func (m *Machine) forgetSilent() {
 
 // kindOf is the kind of a series in the text form that the series table keeps. The
 // catalogue decides; the exposition's type is believed only for what it does not know.
-func kindOf(metric *Metric, typ wire.MetricType) string {
+func kindOf(metric *catalog.Metric, typ wire.MetricType) string {
 	if metric != nil {
-		return metric.Kind
+		return metric.Kind.String()
 	}
 	return exposedKinds[min(int(typ), len(exposedKinds)-1)]
 }

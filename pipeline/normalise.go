@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"sextant/pipeline/window"
+	"sextant/schema/catalog"
 	"sextant/schema/wire"
 )
 
@@ -24,9 +25,9 @@ type series struct {
 	id     uint64
 	check  uint64 // a second hash of the same labels: tells two label sets of one id apart
 	node   *node
-	metric *Metric        // nil when the catalogue does not know it
-	window *window.Series // nil when no view reads it
-	last   int64          // newest sample time, kept by the layout that has it now
+	metric *catalog.Metric // nil when the catalogue does not know it
+	window *window.Series  // nil when no view reads it
+	last   int64           // newest sample time, kept by the layout that has it now
 }
 
 var (
@@ -38,7 +39,7 @@ var (
 // canonical is a series under its canonical name, with the node that it came from.
 type canonical struct {
 	name, source string
-	metric       *Metric
+	metric       *catalog.Metric
 	labels       []wire.Label // sorted, with __name__ and node
 	text         string       // name 0xff value 0xff …: what is hashed
 }

@@ -1,10 +1,10 @@
 package pipeline
 
 import (
-	"math"
 	"slices"
 
 	"sextant/pipeline/window"
+	"sextant/schema/catalog"
 	"sextant/schema/wire"
 )
 
@@ -40,7 +40,7 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 		p.flags[i] = flag
 	}
 	p.leaveOut()
-	p.scale()
+	p.normalise()
 	p.time(env.Scrape, rec.Ingest)
 	p.fillWindows()
 	kept, t := n, p.count
@@ -102,33 +102,31 @@ func (p *pass) samplesOf(s int32, at int, f func(i int)) int {
 	return at
 }
 
-// leaveOut drops the samples of refused series, and the values that say "no value".
-// They are compared exactly: a blank is one bit pattern, not a magnitude.
+// leaveOut drops the samples of refused series.
 func (p *pass) leaveOut() {
 	at := 0
 	for _, s := range p.l.refused {
 		at = p.samplesOf(s, at, func(i int) { p.drop(i); p.m.counts.Refused++ })
 	}
-	at = 0
-	for k := range p.l.blanks {
-		b := &p.l.blanks[k]
-		at = p.samplesOf(b.series, at, func(i int) {
-			if slices.Contains(b.blank, p.values[i]) {
-				p.drop(i)
-				p.m.counts.Blanks++
-			}
-		})
-	}
 }
 
-// scale brings values to the canonical unit. NaN is left alone: its bits tell a
-// staleness marker from a measured NaN.
-func (p *pass) scale() {
+// normalise brings values to the canonical unit and drops those that say "no value". A
+// NaN is left alone: its bits tell a staleness marker from a measured NaN.
+func (p *pass) normalise() {
 	at := 0
-	for _, s := range p.l.scales {
+	for _, s := range p.l.treated {
 		at = p.samplesOf(s.series, at, func(i int) {
-			if v := p.values[i]; !math.IsNaN(v) {
-				p.values[i] = v * s.by
+			v, reason := s.metric.Normalize(p.values[i])
+			switch reason {
+			case catalog.Good:
+				p.values[i] = v
+			case catalog.NotANumber:
+			case catalog.IsBlank:
+				p.drop(i)
+				p.m.counts.Blanks++
+			case catalog.OutOfRange:
+				p.drop(i)
+				p.m.counts.OutOfRange++
 			}
 		})
 	}
