@@ -48,7 +48,7 @@ type cache struct {
 	limit     int  // sample_limit, 0 is none
 
 	index  index
-	byKey  map[string]*series // by label bytes
+	known  known
 	report []*series
 	full   *layout // report series, then the target's
 	alone  *layout // report series only, for a target that is down
@@ -59,7 +59,6 @@ type cache struct {
 	start  int64     // unix ms, of the pass
 	fresh  []*series // seen in this pass, not in the layout
 	counts counts
-	key    []byte
 }
 
 // sample is a further value of a series within one scrape, at another time.
@@ -79,20 +78,15 @@ type counts struct {
 }
 
 func newCache(rules labelRules, reportNames []string) *cache {
-	c := &cache{rules: rules, index: newIndex(), byKey: map[string]*series{}}
+	c := &cache{rules: rules, index: newIndex(), known: known{}}
 	for _, name := range reportNames {
 		s := &series{labels: rules.report(name), typ: wire.TypeGauge, report: true, placed: true}
-		c.byKey[c.keyOf(s.labels)] = s
+		c.known.add(s)
 		c.report = append(c.report, s)
 	}
 	c.alone = newLayout(c.report)
 	c.full = c.alone
 	return c
-}
-
-func (c *cache) keyOf(ls labels.Labels) string {
-	c.key = ls.Bytes(c.key[:0])
-	return string(c.key)
 }
 
 // begin opens a pass whose samples have the time start, unix ms, unless the target says
@@ -189,8 +183,7 @@ func (c *cache) find(describe func() (described, error), r *ref) (*series, error
 	if err := c.rules.limits.check(ls); err != nil {
 		return nil, err
 	}
-	key := c.keyOf(ls)
-	if s := c.byKey[key]; s != nil {
+	if s := c.known.find(ls); s != nil {
 		if s.report {
 			r.refused = refusedReserved
 			return nil, nil
@@ -202,7 +195,7 @@ func (c *cache) find(describe func() (described, error), r *ref) (*series, error
 		r.refused = refusedSize
 		return nil, nil
 	}
-	c.byKey[key] = s
+	c.known.add(s)
 	c.counts.added++
 	return s, nil
 }

@@ -202,7 +202,7 @@ func TestIndexForgetsLabelsThatChurn(t *testing.T) {
 	for i := range 300 {
 		b.page(fmt.Sprintf("a{x=\"%d\"} 1\nb 1\n", i))
 	}
-	if n, m := len(b.tg.cache.index.refs), len(b.tg.cache.byKey); n > 100 || m > 110 {
+	if n, m := len(b.tg.cache.index.refs), len(b.tg.cache.known); n > 100 || m > 110 {
 		t.Fatalf("%d texts and %d series are remembered", n, m)
 	}
 }

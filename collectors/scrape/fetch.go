@@ -1,17 +1,18 @@
 package scrape
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/prometheus/config"
 
 	"sextant/collectors/exposition"
@@ -24,8 +25,7 @@ type fetcher struct {
 	limit    int64             // bytes after decompression
 	fallback exposition.Format // for a content type that is not known
 	hasFall  bool
-	gz       *gzip.Reader
-	in       *bufio.Reader
+	inflate  *sync.Pool // of *gzip.Reader; each holds 40 KiB, so targets share a few
 }
 
 // Accepted are the exposition formats that the agent reads.
@@ -44,7 +44,7 @@ func newFetcher(client *http.Client, url string, cfg *config.ScrapeConfig, timeo
 	req.Header.Set("Accept", acceptHeader(cfg.ScrapeProtocols))
 	req.Header.Set("User-Agent", "sextant-agent")
 	req.Header.Set("Accept-Encoding", "identity")
-	if cfg.EnableCompression {
+	if cfg.EnableCompression && !loopback(req.URL.Hostname()) {
 		req.Header.Set("Accept-Encoding", "gzip")
 	}
 	req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(timeout.Seconds(), 'f', -1, 64))
@@ -56,6 +56,13 @@ func newFetcher(client *http.Client, url string, cfg *config.ScrapeConfig, timeo
 		f.fallback, f.hasFall = formatOf(p.HeaderMediaType())
 	}
 	return f, nil
+}
+
+// loopback tells a target on this host. It is asked for a plain body: there is no network
+// to spare, and compression would cost the exporter more CPU than the scrape.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // DefaultBodyLimit is the body_size_limit, in bytes, of a job that sets none.
@@ -98,11 +105,7 @@ func (f *fetcher) fetch(ctx context.Context, dst *bytes.Buffer) (exposition.Form
 		}
 		kind = f.fallback
 	}
-	body, err := f.decompress(resp)
-	if err != nil {
-		return 0, err
-	}
-	n, err := dst.ReadFrom(io.LimitReader(body, f.limit+1))
+	n, err := f.readBody(dst, resp)
 	if err != nil {
 		return 0, fmt.Errorf("read body after %d bytes: %w", n, err)
 	}
@@ -112,25 +115,20 @@ func (f *fetcher) fetch(ctx context.Context, dst *bytes.Buffer) (exposition.Form
 	return kind, nil
 }
 
-func (f *fetcher) decompress(resp *http.Response) (io.Reader, error) {
+// readBody reads up to a byte more than the limit, after decompression.
+func (f *fetcher) readBody(dst *bytes.Buffer, resp *http.Response) (int64, error) {
 	switch enc := resp.Header.Get("Content-Encoding"); enc {
 	case "", "identity":
-		return resp.Body, nil
+		return dst.ReadFrom(io.LimitReader(resp.Body, f.limit+1))
 	case "gzip":
-		var err error
-		if f.gz == nil {
-			f.in = bufio.NewReader(resp.Body)
-			f.gz, err = gzip.NewReader(f.in)
-		} else {
-			f.in.Reset(resp.Body)
-			err = f.gz.Reset(f.in)
+		z := f.inflate.Get().(*gzip.Reader)
+		defer f.inflate.Put(z)
+		if err := z.Reset(resp.Body); err != nil {
+			return 0, fmt.Errorf("gzip: %w", err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("gzip body: %w", err)
-		}
-		return f.gz, nil
+		return dst.ReadFrom(io.LimitReader(z, f.limit+1))
 	default:
-		return nil, fmt.Errorf("unsupported Content-Encoding %q", enc)
+		return 0, fmt.Errorf("unsupported Content-Encoding %q", enc)
 	}
 }
 

@@ -139,23 +139,18 @@ type instant struct {
 
 // forget drops the series that nothing leads to any more.
 func (c *cache) forget() {
-	for key, s := range c.byKey {
-		if s.pass != c.pass && !s.live && !s.placed && !s.report {
-			delete(c.byKey, key)
-		}
-	}
+	c.known.keep(func(s *series) bool { return s.pass == c.pass || s.live || s.placed || s.report })
 }
 
 // inherit takes over the series that another cache of the same target had sent, so that
 // those which the new rules no longer produce end with a stale marker.
 func (c *cache) inherit(old *cache) {
 	for _, s := range old.full.series[len(old.report):] {
-		key := c.keyOf(s.labels)
-		if !s.live || c.byKey[key] != nil {
+		if !s.live || c.known.find(s.labels) != nil {
 			continue
 		}
 		heir := &series{labels: s.labels, typ: s.typ, unit: s.unit, live: true}
-		c.byKey[key] = heir
+		c.known.add(heir)
 		c.fresh = append(c.fresh, heir)
 	}
 	next := append(append([]*series{}, c.report...), c.fresh...)

@@ -184,7 +184,7 @@ func TestRequestIsWhatThePageAsksFor(t *testing.T) {
 	equal(t, own(lines(t, e)), fmt.Sprintf(`a_total{instance="%s",job="j"} 1.5 @2500`, host(srv)))
 	r := <-got
 	user, password, _ := r.BasicAuth()
-	if user != "u" || password != "s3cret" || r.URL.RequestURI() != "/m?q=x" || r.Header.Get("Accept-Encoding") != "gzip" ||
+	if user != "u" || password != "s3cret" || r.URL.RequestURI() != "/m?q=x" || r.Header.Get("Accept-Encoding") != "identity" ||
 		r.Header.Get("X-Prometheus-Scrape-Timeout-Seconds") != "0.15" {
 		t.Fatalf("%v %v", r.URL, r.Header)
 	}
@@ -192,6 +192,25 @@ func TestRequestIsWhatThePageAsksFor(t *testing.T) {
 		"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1"
 	if a := r.Header.Get("Accept"); a != accept {
 		t.Fatalf("Accept %q", a)
+	}
+}
+
+func TestOnlyTheNetworkIsSparedByCompression(t *testing.T) {
+	for _, c := range []struct{ url, more, want string }{
+		{"http://10.0.0.1/metrics", "", "gzip"},
+		{"http://10.0.0.1/metrics", "enable_compression: false", "identity"},
+		{"http://127.0.0.1:9100/metrics", "", "identity"},
+		{"http://[::1]:9100/metrics", "", "identity"},
+		{"http://localhost:9100/metrics", "", "identity"},
+		{"http://local.example/metrics", "", "gzip"},
+	} {
+		f, err := newFetcher(http.DefaultClient, c.url, jobConfig(t, "job_name: j\n"+c.more), time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.request.Header.Get("Accept-Encoding"); got != c.want {
+			t.Errorf("%s %s: Accept-Encoding %s, want %s", c.url, c.more, got, c.want)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"sync"
 	"time"
 
 	promcommon "github.com/prometheus/common/config"
@@ -17,19 +16,19 @@ import (
 
 // httpJob makes targets from what service discovery finds, for one configuration.
 type httpJob struct {
+	owner      *Scraper
 	cfg        *config.ScrapeConfig
 	external   labels.Labels
 	client     *http.Client
-	bodies     *sync.Pool // shared by all targets: they are scraped at different times, so few buffers serve many
-	generation int        // counts configurations: targets of another one are started anew
+	generation int // counts configurations: targets of another one are started anew
 }
 
-func newHTTPJob(cfg *config.ScrapeConfig, external labels.Labels) (*httpJob, error) {
+func newHTTPJob(owner *Scraper, cfg *config.ScrapeConfig, external labels.Labels) (*httpJob, error) {
 	client, err := promcommon.NewClientFromConfig(cfg.HTTPClientConfig, cfg.JobName)
 	if err != nil {
 		return nil, fmt.Errorf("HTTP client: %w", err)
 	}
-	return &httpJob{cfg: cfg, external: external, client: client}, nil
+	return &httpJob{owner: owner, cfg: cfg, external: external, client: client}, nil
 }
 
 // sameBut says whether another configuration differs at most in its targets.
@@ -48,11 +47,10 @@ func (j *job) configure(cfg *config.ScrapeConfig, external labels.Labels) error 
 	if old != nil && old.sameBut(cfg, external) {
 		return j.found.run(j, cfg, false)
 	}
-	h, err := newHTTPJob(cfg, external)
+	h, err := newHTTPJob(j.owner, cfg, external)
 	if err != nil {
 		return err
 	}
-	h.bodies = &j.owner.bodies
 	if old != nil {
 		h.generation = old.generation + 1
 	}
@@ -137,7 +135,8 @@ func (h *httpJob) wanted(t *promscrape.Target, public labels.Labels) (wanted, er
 			if err != nil {
 				return nil, err
 			}
-			return &exporter{fetcher: f, bodies: h.bodies}, nil
+			f.inflate = &h.owner.inflate
+			return &exporter{fetcher: f, bodies: &h.owner.bodies}, nil
 		},
 	}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/discovery"
@@ -38,7 +39,8 @@ type Set struct {
 	External labels.Labels // added to every series that does not have them
 }
 
-// Local is a target inside this process.
+// Local is a target inside this process. It is also read when it starts, because it costs
+// no one else, and the first features of a node need not wait for an interval.
 type Local struct {
 	Job      string
 	Instance string
@@ -51,7 +53,8 @@ type Local struct {
 type Scraper struct {
 	opts    Options
 	metrics *metrics
-	bodies  sync.Pool // of *bytes.Buffer
+	bodies  sync.Pool // of *bytes.Buffer: targets are scraped at different times, so few serve many
+	inflate sync.Pool // of *gzip.Reader
 	sd      *discovery.SDMetrics
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -72,6 +75,7 @@ func New(o Options) (*Scraper, error) {
 	}
 	s := &Scraper{opts: o, metrics: newMetrics(o.Register), sd: sd, jobs: map[string]*job{}, places: phases{node: o.Node}}
 	s.bodies.New = func() any { return new(bytes.Buffer) }
+	s.inflate.New = func() any { return new(gzip.Reader) }
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -126,7 +130,7 @@ func (s *Scraper) applyLocal(l Local, external labels.Labels) {
 		s.jobs[key] = j
 	}
 	cfg := targetConfig{
-		job: l.Job, interval: l.Interval, timeout: l.Timeout, honorTime: true,
+		job: l.Job, interval: l.Interval, timeout: l.Timeout, honorTime: true, eager: true,
 		rules: labelRules{target: localLabels(l.Job, l.Instance), external: external},
 	}
 	j.sync([]wanted{{

@@ -13,6 +13,8 @@ type series struct {
 	typ    wire.MetricType
 	unit   string
 
+	next *series // with the same hash, see known
+
 	// report says that it is one of the target's own series, such as up.
 	report bool
 	// live says that the last value sent was a number that stands until a stale marker
@@ -32,6 +34,44 @@ func (s *series) def() wire.SeriesDef {
 	d := wire.SeriesDef{Labels: make([]wire.Label, 0, s.labels.Len()), Type: s.typ, Unit: s.unit}
 	s.labels.Range(func(l labels.Label) { d.Labels = append(d.Labels, wire.Label{Name: l.Name, Value: l.Value}) })
 	return d
+}
+
+// known finds the series of a target by their labels. Those whose hashes are equal stand in
+// a chain.
+type known map[uint64]*series
+
+func (k known) find(ls labels.Labels) *series {
+	for s := k[ls.Hash()]; s != nil; s = s.next {
+		if labels.Equal(s.labels, ls) {
+			return s
+		}
+	}
+	return nil
+}
+
+func (k known) add(s *series) {
+	h := s.labels.Hash()
+	s.next = k[h]
+	k[h] = s
+}
+
+// keep drops all series that are not wanted.
+func (k known) keep(want func(*series) bool) {
+	for h, s := range k {
+		var chain *series
+		for s != nil {
+			next := s.next
+			if want(s) {
+				s.next, chain = chain, s
+			}
+			s = next
+		}
+		if chain == nil {
+			delete(k, h)
+		} else {
+			k[h] = chain
+		}
+	}
 }
 
 // ref leads from the raw text of a series, exactly as the target wrote it, to the series.

@@ -29,6 +29,7 @@ type targetConfig struct {
 	phase    float64 // place inside the interval, [0, 1)
 	limit    int     // sample_limit
 	extra    bool    // extra_scrape_metrics
+	eager    bool    // read at once, and only then at the aligned times
 
 	honorTime, trackTime bool
 	source               source
@@ -112,8 +113,11 @@ func (t *target) run(ctx context.Context) {
 	defer timer.Stop()
 	<-timer.C
 	last := time.Now()
+	if wait := nextStart(last, t.cfg.interval, offset).Sub(last); t.cfg.eager && wait > t.cfg.interval/4 {
+		t.scrape(ctx, last.UnixMilli())
+	}
 	for {
-		next := nextStart(later(time.Now(), last), t.cfg.interval, offset)
+		next := nextStart(later(time.Now().Add(-slack), last), t.cfg.interval, offset)
 		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
@@ -133,6 +137,10 @@ func (t *target) run(ctx context.Context) {
 		t.scrape(ctx, next.UnixMilli())
 	}
 }
+
+// slack is how late a scrape may begin and still count as the one of its aligned start. A
+// target that takes its whole timeout ends a moment behind the next start.
+const slack = 100 * time.Millisecond
 
 // later keeps starts moving forward when the wall clock steps back by less than an
 // interval: the same aligned start is never used twice.
