@@ -35,3 +35,12 @@ func (c *Column) Null(row int) bool {
 	x := c.Num[row]
 	return math.IsNaN(x) || math.IsInf(x, 0)
 }
+
+// Status of the value in a row, given what the row's existence and age say: Present,
+// NotFound or OutsideMaxAge. Row is used only where that is Present.
+func (c *Column) Status(row int, ofRow Status) Status {
+	if ofRow == Present && c.Null(row) {
+		return NullValue
+	}
+	return ofRow
+}

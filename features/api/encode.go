@@ -95,7 +95,7 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 	e.raw(`{"values":[`)
 	for i, row := range g.rows {
 		e.comma(i)
-		switch st := status(g, c, i); {
+		switch st := c.Status(int(row), g.statuses[i]); {
 		case st == features.NullValue && f.Default != nil:
 			e.number(*f.Default, f.DType)
 		case st != features.Present:
@@ -107,9 +107,9 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 		}
 	}
 	e.raw(`],"statuses":[`)
-	for i := range g.rows {
+	for i, row := range g.rows {
 		e.comma(i)
-		st := status(g, c, i)
+		st := c.Status(int(row), g.statuses[i])
 		e.statuses[st]++
 		e.buf = append(append(append(e.buf, '"'), st.String()...), '"')
 	}
@@ -123,14 +123,6 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 		}
 	}
 	e.raw("]}")
-}
-
-// status adds to what the row's age says whether the column has a value.
-func status(g *group, c *features.Column, i int) features.Status {
-	if st := g.statuses[i]; st != features.Present || !c.Null(int(g.rows[i])) {
-		return st
-	}
-	return features.NullValue
 }
 
 func (e *encoder) comma(i int) {

@@ -68,14 +68,6 @@ func (s *Snapshot) RowStatus(row int32, now int64) features.Status {
 	return features.Present
 }
 
-// Status of one value of a row at now, in unix ms.
-func (s *Snapshot) Status(row int32, col int, now int64) features.Status {
-	if st := s.RowStatus(row, now); st != features.Present || !s.Cols[col].Null(int(row)) {
-		return st
-	}
-	return features.NullValue
-}
-
 // appendKey joins the key values of row i. Each but the last is followed by a byte that
 // UTF-8 never holds, so that no two entities join to the same text.
 func appendKey(dst []byte, keys [][]string, i int) []byte {

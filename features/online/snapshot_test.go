@@ -104,7 +104,7 @@ func TestStatus(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := s.Find(nil, [][]string{{tt.node}})[0]
-		if got := s.Status(r, tt.col, tt.now); got != tt.want {
+		if got := s.Cols[tt.col].Status(int(r), s.RowStatus(r, tt.now)); got != tt.want {
 			t.Errorf("%s column %d at %d: %s, want %s", tt.node, tt.col, tt.now, got, tt.want)
 		}
 	}

@@ -117,7 +117,7 @@ func TestSourceAway(t *testing.T) {
 		}
 		// What is known is served on, and is honest about its age.
 		r := s.Snapshot(v).Find(nil, [][]string{{"a"}})[0]
-		if status := s.Snapshot(v).Status(r, 0, ms(time.Now())); status != features.OutsideMaxAge {
+		if status := s.Snapshot(v).RowStatus(r, ms(time.Now())); status != features.OutsideMaxAge {
 			t.Errorf("status %s", status)
 		}
 		if n := testutil.ToFloat64(s.metrics.errors.WithLabelValues("box@v1")); n < 10 || n > 25 {
@@ -177,7 +177,7 @@ func TestRestartChangesNoAnswer(t *testing.T) {
 }
 
 func status(s *Snapshot, node string) features.Status {
-	return s.Status(s.Find(nil, [][]string{{node}})[0], 0, ms(time.Now()))
+	return s.RowStatus(s.Find(nil, [][]string{{node}})[0], ms(time.Now()))
 }
 
 func TestSlowSourceIsAskedLess(t *testing.T) {
