@@ -14,10 +14,6 @@ const (
 	OpenMetrics               // OpenMetrics text 1.0
 )
 
-// Accept is the Accept header of a scrape that asks for what this package reads.
-const Accept = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6," +
-	"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1"
-
 // FormatOf returns the format that a Content-Type header names. Many exporters send
 // none or a bare text/plain: both mean Text. Anything else that is not text (HTML of a
 // login page, JSON, protobuf) is an error.

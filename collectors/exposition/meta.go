@@ -19,10 +19,6 @@ type Meta struct {
 // lines of the page so far. The lines are only read by the first call on a page.
 func (s *Scanner) Meta(name string) Meta { return s.meta.lookup(name) }
 
-// MetaHash is a hash over the metadata lines of the page so far, in whatever order they
-// came. While it stays the same from page to page, so does every Meta.
-func (s *Scanner) MetaHash() uint64 { return s.meta.sum }
-
 // metadata keeps where the metadata lines of a page stand, and reads them when somebody
 // asks. Pages of a target whose series are all known never do, so between such pages
 // there is nothing to keep but the places.
@@ -30,7 +26,6 @@ type metadata struct {
 	page     []byte
 	format   Format
 	lines    []place
-	sum      uint64
 	read     int // lines that are in families
 	families map[string]Meta
 }
@@ -42,9 +37,8 @@ func (m *metadata) reset(page []byte, format Format) {
 	*m = metadata{page: page, format: format, lines: m.lines[:0]}
 }
 
-func (m *metadata) note(start, end int, hash uint64) {
+func (m *metadata) note(start, end int) {
 	m.lines = append(m.lines, place{int32(start), int32(end)})
-	m.sum += hash
 }
 
 // isMeta tells a TYPE, HELP or UNIT line from a comment.

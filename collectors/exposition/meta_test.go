@@ -1,7 +1,6 @@
 package exposition
 
 import (
-	"strings"
 	"testing"
 
 	"sextant/schema/wire"
@@ -75,24 +74,6 @@ func TestMetaLines(t *testing.T) {
 		}
 		if s.Stats().BadLines != 0 {
 			t.Errorf("%q: %d bad lines; metadata is advice", c.page, s.Stats().BadLines)
-		}
-	}
-}
-
-func TestMetaHashIgnoresOrder(t *testing.T) {
-	a := "# TYPE a gauge\na 1\n"
-	b := "# TYPE b gauge\n# HELP b x\nb 1\n"
-	hash := func(page string) uint64 {
-		var s Scanner
-		scanAll(&s, page, Text)
-		return s.MetaHash()
-	}
-	if hash(a+b) != hash(b+a) {
-		t.Error("families in another order change the hash")
-	}
-	for _, other := range []string{a, strings.Replace(a+b, "gauge", "counter", 1), a + b + "# HELP a y\n"} {
-		if hash(other) == hash(a+b) {
-			t.Errorf("%q: the hash does not change", other)
 		}
 	}
 }

@@ -16,59 +16,44 @@ import (
 // scrapeTime stands for the time of samples that have none of their own.
 const scrapeTime = 1_767_225_605_000
 
-// scrape reads a page as the scrape loop does: a cache from series text to index, labels
-// parsed on a miss, duplicates taken out.
-type scrape struct {
-	Scanner
-	Page
-	cache  map[string]uint32
-	labels []string
+// line is one sample of a page.
+type line struct {
+	series string // canonical
+	bits   uint64 // of the value
+	ms     int64
 }
 
-func (s *scrape) read(page []byte, format Format) {
-	if s.cache == nil {
-		s.cache = map[string]uint32{}
+// String is `name{label="value"} value@ms`, without @ms at scrapeTime.
+func (l line) String() string {
+	text := fmt.Sprintf("%s %v", l.series, math.Float64frombits(l.bits))
+	if l.ms != scrapeTime {
+		text += fmt.Sprintf("@%d", l.ms)
 	}
-	s.Scanner.Reset(page, format)
-	s.Page.Reset(len(s.labels))
-	for s.Next() {
-		index, ok := s.cache[string(s.Series())]
-		if !ok {
-			labels, err := ParseSeries(s.Series())
-			if err != nil {
-				s.Reject(err)
-				continue
-			}
-			index = s.intern(canonical(labels))
-			s.cache[string(s.Series())] = index
-		}
-		ms, ok := s.Time()
-		if !ok {
-			ms = scrapeTime
-		}
-		s.Page.Add(index, ms, s.Value())
-	}
-	s.Finish()
+	return text
 }
 
-func (s *scrape) intern(labels string) uint32 {
-	if i := slices.Index(s.labels, labels); i >= 0 {
-		return uint32(i)
-	}
-	s.labels = append(s.labels, labels)
-	return uint32(len(s.labels) - 1)
-}
-
-// kept lists the samples as `name{label="value"} value@ms`, without @ms at scrapeTime.
-func (s *scrape) kept() (lines []string) {
-	for i, index := range s.Index {
-		line := fmt.Sprintf("%s %v", s.labels[index], s.Values[i])
-		if s.Times[i] != scrapeTime {
-			line += fmt.Sprintf("@%d", s.Times[i])
+// read reads a page with s, labels and all.
+func read(s *Scanner, page []byte, format Format) (lines []line) {
+	for s.Reset(page, format); s.Next(); {
+		labels, err := ParseSeries(s.Series())
+		if err != nil {
+			s.Reject(err)
+			continue
 		}
-		lines = append(lines, line)
+		l := line{canonical(labels), math.Float64bits(s.Value()), scrapeTime}
+		if ms, ok := s.Time(); ok {
+			l.ms = ms
+		}
+		lines = append(lines, l)
 	}
 	return lines
+}
+
+func texts(lines []line) (all []string) {
+	for _, l := range lines {
+		all = append(all, l.String())
+	}
+	return all
 }
 
 // canonical writes labels in one way: sorted, the name in front.
@@ -97,34 +82,43 @@ func testdata(t testing.TB, file string) []byte {
 	return page
 }
 
-// TestBrokenPage: an unescaped quote, a series with two values, a second TYPE line, a
-// space behind a value and a cut end, all on one page. Each costs itself.
+// TestBrokenPage: an unescaped quote, a second TYPE line, a space behind a value and a cut
+// end, all on one page. Each costs itself. The series with two values shows up twice.
 func TestBrokenPage(t *testing.T) {
-	var s scrape
-	for round := range 2 { // the second reads from the cache
-		s.read(testdata(t, "broken.prom"), Text)
+	var s Scanner
+	for round := range 2 { // the page before must not show
+		got := texts(read(&s, testdata(t, "broken.prom"), Text))
 		want := []string{
 			`DCGM_FI_DEV_GPU_TEMP{gpu="0",hostname="rack9-a"} 41`,
 			`DCGM_FI_DEV_GPU_TEMP{gpu="1",hostname="rack9-a"} NaN`,
 			`DCGM_FI_DEV_GPU_UTIL{gpu="1",hostname="rack9-a"} 60`,
+			`DCGM_FI_DEV_NVSWITCH_TEMP_CELSIUS{hostname="rack9-a",nvswitch="nvswitch0"} 40`,
+			`DCGM_FI_DEV_NVSWITCH_TEMP_CELSIUS{hostname="rack9-a",nvswitch="nvswitch0"} 39`,
 			`DCGM_FI_DEV_GPU_TEMP{gpu="2",hostname="rack9-a"} 43`,
 			`DCGM_FI_DEV_FB_USED{gpu="0",hostname="rack9-a"} 70123`,
 		}
-		if got := s.kept(); !slices.Equal(got, want) {
-			t.Errorf("round %d: kept\n%s\nwant\n%s", round, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		if !slices.Equal(got, want) {
+			t.Errorf("round %d: read\n%s\nwant\n%s", round, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		stats := s.Stats()
-		if stats.BadLines != 1 || !stats.Truncated || !stats.Partial() || s.Conflicts != 1 || stats.Samples != 7 || stats.Lines != 14 {
-			t.Errorf("round %d: %+v, %d conflicts", round, stats, s.Conflicts)
+		if stats.BadLines != 1 || !stats.Truncated || !stats.Partial() || stats.Samples != 7 || stats.Lines != 14 {
+			t.Errorf("round %d: %+v", round, stats)
 		}
 		if got := stats.FirstBad.String(); !strings.HasPrefix(got, `line 5: column 62: want , or }: "DCGM_FI_DEV_GPU_UTIL{gpu=`) {
 			t.Errorf("round %d: %s", round, got)
 		}
 	}
-	for _, v := range s.Values {
-		if v != v && math.Float64bits(v) != 0x7ff8000000000001 {
-			t.Errorf("NaN has bits %x", math.Float64bits(v))
+}
+
+func TestNaNHasPlainBits(t *testing.T) {
+	var s Scanner
+	for _, l := range read(&s, []byte("a NaN\na nan\na +NaN\n"), Text) {
+		if l.bits != 0x7ff8000000000001 {
+			t.Errorf("NaN has bits %x", l.bits)
 		}
+	}
+	if s.Stats().Samples != 2 { // +NaN is no number to strconv
+		t.Errorf("%+v", s.Stats())
 	}
 }
 
@@ -207,13 +201,13 @@ func TestOpenMetricsLines(t *testing.T) {
 
 func checkPage(t *testing.T, name, page string, format Format, want, bad string, badLines int, truncated bool) {
 	t.Helper()
-	var s scrape
-	s.read([]byte(page), format)
+	var s Scanner
+	lines := read(&s, []byte(page), format)
 	stats := s.Stats()
-	if got := strings.Join(s.kept(), "|"); got != want {
+	if got := strings.Join(texts(lines), "|"); got != want {
 		t.Errorf("%s: samples %s, want %s", name, got, want)
 	}
-	if stats.BadLines != badLines || stats.Truncated != truncated || stats.Samples != len(s.Index) {
+	if stats.BadLines != badLines || stats.Truncated != truncated || stats.Samples != len(lines) {
 		t.Errorf("%s: %+v, want %d bad lines, truncated %v", name, stats, badLines, truncated)
 	}
 	if stats.Partial() != (badLines > 0 || truncated) {
@@ -225,10 +219,10 @@ func checkPage(t *testing.T, name, page string, format Format, want, bad string,
 }
 
 func TestNames(t *testing.T) {
-	var s scrape
-	s.read(testdata(t, "names.prom"), Text)
+	var s Scanner
+	got := texts(read(&s, testdata(t, "names.prom"), Text))
 	want := []string{`hw.gpu.utilization{hw.id="gpu-0"} 0.5`, `hw.gpu.utilization 0.75`, `hw_gpu_utilization{hw_id="gpu-0",site="Zürich – 北"} 0.5`}
-	if got := s.kept(); !slices.Equal(got, want) || s.Stats().BadLines != 0 {
+	if !slices.Equal(got, want) || s.Stats().BadLines != 0 {
 		t.Fatalf("kept %q, %+v", got, s.Stats())
 	}
 }
@@ -244,8 +238,8 @@ func TestTooManyLabels(t *testing.T) {
 }
 
 func TestBadLineTextIsClipped(t *testing.T) {
-	var s scrape
-	s.read([]byte("a{x=\""+strings.Repeat("\xffé", 1000)+"\"} 1\n"), Text)
+	var s Scanner
+	read(&s, []byte("a{x=\""+strings.Repeat("\xffé", 1000)+"\"} 1\n"), Text)
 	text := s.Stats().FirstBad.Text
 	if len(text) > 400 || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
 		t.Fatalf("%d bytes: %q", len(text), text)

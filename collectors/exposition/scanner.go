@@ -7,28 +7,27 @@
 // a cache of the target's series; only a miss is worth ParseSeries.
 package exposition
 
-import (
-	"bytes"
-
-	"github.com/zeebo/xxh3"
-)
+import "bytes"
 
 // Scanner reads one page. The zero value is empty; Reset starts it. The byte slices that
 // it returns are parts of the page. Not safe for concurrent use.
 //
-//	s.Reset(body, exposition.Text)
-//	for s.Next() {
-//		i, ok := cache[string(s.Series())]
+//	for s.Reset(body, exposition.Text); s.Next(); {
+//		series, ok := cache[string(s.Series())]
 //		if !ok {
 //			labels, err := exposition.ParseSeries(s.Series())
 //			if err != nil {
 //				s.Reject(err)
 //				continue
 //			}
-//			i = cache.add(labels, s.Meta(name))
+//			series = cache.add(s.Series(), labels, s.Meta(name))
 //		}
-//		page.Add(i, t, s.Value())
+//		ms, ok := s.Time()
+//		series.add(ms, ok, s.Value())
 //	}
+//
+// A page may give a series twice. To see that is for the cache, where every text of a
+// series leads to the same entry.
 type Scanner struct {
 	page   []byte
 	format Format
@@ -140,7 +139,7 @@ func (s *Scanner) comment(line []byte, start int) {
 		return
 	}
 	if isMeta(line) {
-		s.meta.note(start, s.pos, xxh3.Hash(line))
+		s.meta.note(start, s.pos)
 	}
 }
 

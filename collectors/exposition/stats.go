@@ -9,7 +9,7 @@ import (
 // Stats counts what one page held.
 type Stats struct {
 	Lines     int
-	Samples   int     // good sample lines, before duplicates are taken out
+	Samples   int     // good sample lines; a series given twice counts twice
 	BadLines  int     // lines that were given up
 	FirstBad  BadLine // the first of them
 	Truncated bool    // the page ended in mid-line, or an OpenMetrics page without # EOF

@@ -14,13 +14,6 @@ import (
 	"github.com/prometheus/prometheus/model/textparse"
 )
 
-// line is one sample as either parser sees it.
-type line struct {
-	series string
-	bits   uint64
-	ms     int64
-}
-
 // stock reads a page with the parser of Prometheus. An error is the page's.
 func stock(page []byte, format Format) (lines []line, err error) {
 	contentType := "text/plain"
@@ -71,22 +64,10 @@ func stockSeries(ls labels.Labels) string {
 	return name + "{" + strings.Join(rest, ",") + "}"
 }
 
-// ours reads a page with this package; duplicates stay in.
-func ours(page []byte, format Format) (lines []line, stats Stats) {
+// ours reads a page with this package.
+func ours(page []byte, format Format) ([]line, Stats) {
 	var s Scanner
-	s.Reset(page, format)
-	for s.Next() {
-		ls, err := ParseSeries(s.Series())
-		if err != nil {
-			s.Reject(err)
-			continue
-		}
-		l := line{series: canonical(ls), bits: math.Float64bits(s.Value()), ms: scrapeTime}
-		if ms, ok := s.Time(); ok {
-			l.ms = ms
-		}
-		lines = append(lines, l)
-	}
+	lines := read(&s, page, format)
 	return lines, s.Stats()
 }
 

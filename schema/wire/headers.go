@@ -44,12 +44,6 @@ func (e Envelope) AppendHeaders(dst []Header) []Header {
 	return dst
 }
 
-// Check reports the first fact that ParseEnvelope would refuse.
-func (e Envelope) Check() error {
-	_, err := ParseEnvelope(e.AppendHeaders(nil))
-	return err
-}
-
 // ParseEnvelope reads the facts from a record's headers. Each must be there exactly
 // once, in its one canonical form; headers without the sx- keys are ignored. An error
 // names the header and its value, and is permanent.

@@ -19,23 +19,6 @@ type Template struct {
 	series []bounds // each series' message in body, without tag and length
 }
 
-// Fit returns how many leading series fit one request of at most size bytes and within
-// the limits of a request. The caller makes further templates of the rest. It is 0 only
-// if not even the first series fits.
-func Fit(series []SeriesDef, size int) int {
-	var s symbols
-	body, n := 0, 0
-	s.intern("")
-	for i := range series {
-		body += len(s.appendSeries(nil, &series[i])) + 1 + 5 // tag and length
-		if s.size+body > size || i >= MaxSeries || len(s.order) > MaxSymbols {
-			break
-		}
-		n++
-	}
-	return n
-}
-
 // NewTemplate builds the template of series, in their order. It takes them as they are:
 // the caller has passed their labels through CheckLabels.
 func NewTemplate(series []SeriesDef) *Template {

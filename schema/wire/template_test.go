@@ -101,34 +101,3 @@ func TestTemplateRefusesColumnsOfOtherLength(t *testing.T) {
 		}()
 	}
 }
-
-// TestFit cuts a page into requests of at most 4 KiB; none may be larger, and together
-// they hold every series.
-func TestFit(t *testing.T) {
-	series, values := nodePage(300)
-	const most = 4 << 10
-	requests := 0
-	for rest := series; len(rest) > 0; requests++ {
-		n := Fit(rest, most)
-		if n == 0 {
-			t.Fatalf("series %q does not fit %d bytes", rest[0].Labels, most)
-		}
-		tmpl := NewTemplate(rest[:n])
-		if tmpl.Size() > most {
-			t.Fatalf("%d series take %d bytes", n, tmpl.Size())
-		}
-		if n < len(rest) && tmpl.Size() < most*3/4 {
-			t.Fatalf("%d series take only %d bytes of %d", n, tmpl.Size(), most)
-		}
-		rest = rest[n:]
-	}
-	if requests < 3 {
-		t.Fatalf("%d requests", requests)
-	}
-	if n := Fit(series[:1], 50); n != 0 {
-		t.Fatalf("%d series fit 50 bytes", n)
-	}
-	if n := Fit(series, MaxRequest); n != len(values) {
-		t.Fatalf("%d series fit the largest request, want all", n)
-	}
-}
