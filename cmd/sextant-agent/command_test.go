@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func execute(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := command(&out, &out)
+	c.SetArgs(args)
+	err := c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "agent.yaml")
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCheckConfig(t *testing.T) {
+	good := file(t, "kafka: {brokers: ['k:9092']}\nscrape_configs:\n- job_name: a\n- job_name: b\n")
+	out, err := execute(t, "check-config", "--config", good, "--node", "n9")
+	if err != nil || !strings.Contains(out, "ok: node n9, host collectors true, 2 jobs (a, b), kafka k:9092 topic telemetry.samples") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	bad := file(t, "kafk: {}\nscrape_configs:\n- job_nam: a\n")
+	_, err = execute(t, "check-config", "--config", bad)
+	if err == nil || !strings.Contains(err.Error(), bad+`:1: unknown key "kafk"`) || !strings.Contains(err.Error(), bad+`:3: unknown key "job_nam"`) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err = execute(t, "check-config", "--config", "/no/such/file"); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestHelpTeaches(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"version", "--help"}} {
+		out, err := execute(t, args...)
+		if err != nil || !strings.Contains(out, "Examples:\n") {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	out, err := execute(t, "version")
+	if err != nil || !strings.HasPrefix(out, "sextant-agent ") {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func TestWrongWords(t *testing.T) {
+	for _, args := range [][]string{{"runn"}, {"--confg", "x"}, {"--log-level", "loud"}, {"--log-format", "xml"}} {
+		if _, err := execute(t, args...); err == nil {
+			t.Errorf("%v passed", args)
+		}
+	}
+}
+
+// TestRunUntilTold runs the command as a service would, without a broker, and stops it.
+func TestRunUntilTold(t *testing.T) {
+	var out bytes.Buffer
+	c := command(&out, &out)
+	c.SetArgs([]string{"run", "--listen", "127.0.0.1:0", "--node", "n1", "--log-format", "json", "--config",
+		file(t, "kafka: {brokers: ['127.0.0.1:1']}\nspool: {dir: '"+t.TempDir()+"'}\nhost: {enabled: false}\n")})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := c.ExecuteContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"msg":"agent runs","node":"n1"`) || !strings.Contains(out.String(), `"msg":"agent stops"`) {
+		t.Fatal(out.String())
+	}
+}
