@@ -8,7 +8,8 @@
 #   scripts/kafka.sh restart DIR              stop, then start on the same ports
 #
 # Needs Java 17 to run and mvn to fetch. The cache is $SEXTANT_CACHE, else the user's cache
-# directory. DIR holds kafka.log, kafka.pid, server.properties and data/.
+# directory. DIR holds kafka.log, kafka.pid, server.properties and data/. With
+# $SEXTANT_KAFKA_OWNER set to a process id, the broker ends with that process.
 set -euo pipefail
 
 readonly version=4.4.0
@@ -24,7 +25,7 @@ die() {
 }
 
 usage() {
-	sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+	sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 	exit "$1"
 }
 
@@ -61,7 +62,7 @@ fetch() {
 pid() {
 	local id
 	id=$(cat "$1/kafka.pid" 2>/dev/null) || return 1
-	tr '\0' '\n' <"/proc/$id/cmdline" 2>/dev/null | grep -qxF "$1/server.properties" || return 1
+	{ tr '\0' '\n' <"/proc/$id/cmdline"; } 2>/dev/null | grep -qxF "$1/server.properties" || return 1
 	echo "$id"
 }
 
@@ -112,6 +113,9 @@ start() {
 	setsid "${java[@]}" kafka.Kafka "$dir/server.properties" >>"$dir/kafka.log" 2>&1 9>&- </dev/null &
 	echo $! >"$dir/kafka.pid"
 	await "$dir"
+	if [ -n "${SEXTANT_KAFKA_OWNER:-}" ]; then
+		setsid "${BASH_SOURCE[0]}" watch "$SEXTANT_KAFKA_OWNER" "$dir" >/dev/null 2>&1 9>&- </dev/null &
+	fi
 }
 
 # await returns once clients can connect.
@@ -149,11 +153,24 @@ signal() {
 	die "process $id survives signal $1"
 }
 
+# watch kills the broker of DIR when the process OWNER is gone: a test that is killed or
+# times out cannot do it itself.
+watch() {
+	local owner=$1 dir=$2 id
+	id=$(pid "$dir") || exit 0
+	while kill -0 "$owner" 2>/dev/null; do
+		[ "$(pid "$dir")" = "$id" ] || exit 0
+		sleep 1
+	done
+	[ "$(pid "$dir")" != "$id" ] || kill -KILL "$id"
+}
+
 [ $# -ge 1 ] || usage 2
 command=$1
 shift
 case $command in
 fetch) fetch ;;
+watch) watch "$@" ;;
 start | stop | kill9 | restart | status)
 	[ $# -ge 1 ] || usage 2
 	mkdir -p "$1"

@@ -183,6 +183,7 @@ func (c *consumer) partition(ctx context.Context, p *Partition) {
 	interrupted := ctx.Err() != nil
 	stop()
 	reader.Wait()
+	p.hideLag()
 	log := c.log.With("partition", p.id)
 	switch {
 	case interrupted && (err == nil || errors.Is(err, context.Canceled)):

@@ -177,9 +177,12 @@ func TestIngestIsTheBrokersClock(t *testing.T) {
 		if strings.HasSuffix(t.Name(), "embedded") {
 			apart = 0
 		}
+		transport := &kafkago.Transport{}
+		defer transport.CloseIdleConnections()
+		other := &kafkago.Client{Addr: kafkago.TCP(cfg.Brokers...), Transport: transport}
 		before := time.Now().UnixMilli()
 		for _, codec := range []kafkago.Compression{0, kafkago.Gzip, kafkago.Snappy, kafkago.Lz4, kafkago.Zstd} {
-			res, err := (&kafkago.Client{Addr: kafkago.TCP(cfg.Brokers...)}).Produce(t.Context(), &kafkago.ProduceRequest{
+			res, err := other.Produce(t.Context(), &kafkago.ProduceRequest{
 				Topic: topic, RequiredAcks: kafkago.RequireAll, Compression: codec,
 				Records: kafkago.NewRecordReader(
 					kafkago.Record{Time: old, Value: kafkago.NewBytes([]byte(codec.String()))},

@@ -27,7 +27,7 @@ type Partition struct {
 	held       *page // with the caller, until its next Fetch
 	timer      *time.Timer
 
-	delivered int64        // behind the last record that the caller got
+	delivered atomic.Int64 // offset behind the last record that the caller got
 	watermark atomic.Int64 // the partition's high watermark at the last fetch
 }
 
@@ -42,10 +42,11 @@ func newPartition(topic string, id int32, m membership, from start, metrics *con
 	p := &Partition{
 		topic: topic, id: id, member: m, from: from, metrics: metrics,
 		free: make(chan *page, 2), full: make(chan *page, 2),
-		timer: time.NewTimer(fetchWait), delivered: from.offset,
+		timer: time.NewTimer(fetchWait),
 	}
 	p.free <- &page{}
 	p.free <- &page{}
+	p.delivered.Store(from.offset)
 	p.watermark.Store(from.bounds.end)
 	return p
 }
@@ -65,8 +66,16 @@ func (p *Partition) Start() (offset int64, metadata string) { return p.from.offs
 // claim about offsets at or above end, made before it, is void.
 func (p *Partition) Bounds() (first, end int64) { return p.from.bounds.first, p.from.bounds.end }
 
-// Lag returns how many records the broker has behind the last one that Fetch returned.
-func (p *Partition) Lag() int64 { return max(p.watermark.Load()-p.delivered, 0) }
+// Lag returns how many records the broker has behind the last one that Fetch returned, as
+// of the last answer of the broker. It may be called at any time from anywhere.
+func (p *Partition) Lag() int64 { return max(p.watermark.Load()-p.delivered.Load(), 0) }
+
+func (p *Partition) showLag() {
+	p.metrics.lag.WithLabelValues(strconv.Itoa(int(p.id))).Set(float64(p.Lag()))
+}
+
+// hideLag keeps a partition that another member reads now from showing its last lag here.
+func (p *Partition) hideLag() { p.metrics.lag.DeleteLabelValues(strconv.Itoa(int(p.id))) }
 
 // Fetch returns the next records, in order of offset, or none after 250 ms without any.
 // They are valid until the next Fetch. An error is the partition's end: the run function
@@ -102,9 +111,9 @@ func (p *Partition) take(ctx context.Context, pg *page, ok bool) ([]wire.Record,
 		return nil, pg.err
 	}
 	p.held = pg
-	p.delivered = pg.records[len(pg.records)-1].Offset + 1
+	p.delivered.Store(pg.records[len(pg.records)-1].Offset + 1)
 	p.metrics.records.Add(float64(len(pg.records)))
-	p.metrics.lag.WithLabelValues(strconv.Itoa(int(p.id))).Set(float64(p.Lag()))
+	p.showLag()
 	return pg.records, nil
 }
 

@@ -112,6 +112,7 @@ func (r *readAhead) fetch(ctx context.Context, pg *page) error {
 	}
 	r.p.metrics.bytes.Add(float64(len(req.res.batches)))
 	r.p.watermark.Store(req.res.highWatermark)
+	r.p.showLag()
 	r.next, err = r.decoder.decode(pg, req.res.batches, r.p.id, r.next)
 	return err
 }

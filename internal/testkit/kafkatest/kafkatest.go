@@ -52,6 +52,7 @@ func (a *Apache) run(args ...string) error {
 	var out bytes.Buffer
 	cmd := exec.Command(a.script, args...)
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "SEXTANT_KAFKA_OWNER="+strconv.Itoa(os.Getpid()))
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("kafka.sh %s: %w: %s", args[0], err, out.Bytes())
 	}
