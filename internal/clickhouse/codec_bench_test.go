@@ -35,6 +35,13 @@ var codecs = []struct{ column, kind, codec string }{
 	{"flags", "UInt8", "LZ4"},
 	{"flags", "UInt8", "ZSTD(1)"},
 	{"flags", "UInt8", "T64, ZSTD(1)"},
+	// A feature: a share between 0 and 1 as a Float32 that may be NULL.
+	{"feature", "Nullable(Float32)", "LZ4"},
+	{"feature", "Nullable(Float32)", "ZSTD(1)"},
+	{"feature", "Nullable(Float32)", "Delta, ZSTD(1)"},
+	{"feature", "Nullable(Float32)", "Gorilla, LZ4"},
+	{"feature", "Nullable(Float32)", "Gorilla, ZSTD(1)"},
+	{"feature", "Nullable(Float32)", "FPC(12), ZSTD(1)"},
 }
 
 // BenchmarkCodecs measures what a column costs: bytes per sample on disk once all parts
@@ -65,7 +72,7 @@ func loadMix(b *testing.B, db *DB, nodes, scrapes int) (rows int) {
 		m.scrapeAll(&s.Samples)
 	}
 	s.sort()
-	mustExec(b, db, "CREATE TABLE {db}.mix (series UInt64, ts "+timestamp+", value Float64, flags UInt8) ENGINE = Memory")
+	mustExec(b, db, "CREATE TABLE {db}.mix (series UInt64, ts "+timestamp+", value Float64, flags UInt8, feature Nullable(Float32) MATERIALIZED if(value BETWEEN 0 AND 100, value / 100, NULL)) ENGINE = Memory")
 	batch, err := db.openBatch(context.Background(), &table{"mix", samplesTable.columns}, "")
 	if err != nil {
 		b.Fatal(err)
@@ -102,6 +109,22 @@ func benchCodec(b *testing.B, db *DB, column, kind, codec string, rows int) {
 	b.ReportMetric(float64(bytes)/float64(rows), "bytes/sample")
 	b.ReportMetric(float64(write)/per, "write-ns/sample")
 	b.ReportMetric(float64(read)/per, "read-ns/sample")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkDisk measures bytes per sample of the table as it is, written by the sink and
+// merged. Run it with -benchtime=1x.
+func BenchmarkDisk(b *testing.B) {
+	db := openDB(b)
+	sink := newSink(b, db)
+	var bytes, rows uint64
+	for range b.N {
+		mustExec(b, db, "TRUNCATE TABLE {db}.samples")
+		writeAll(b, sink, benchBatches(8, 125_000), 8)
+		mustExec(b, db, "OPTIMIZE TABLE {db}.samples FINAL")
+		one(b, db, "SELECT sum(data_compressed_bytes), sum(rows) FROM system.parts WHERE active AND table = 'samples' AND database = '"+db.cfg.Database+"'", &bytes, &rows)
+	}
+	b.ReportMetric(float64(bytes)/float64(rows), "bytes/sample")
 	b.ReportMetric(0, "ns/op")
 }
 

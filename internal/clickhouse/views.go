@@ -136,9 +136,7 @@ func (c viewColumn) Type() string {
 // codec: see docs/adr/0005-sample-codecs.md.
 func (c viewColumn) codec() string {
 	switch c.f.DType {
-	case features.Float32, features.Float64:
-		return " CODEC(Gorilla, ZSTD(1))"
-	case features.Int64:
+	case features.Float32, features.Float64, features.Int64:
 		return " CODEC(Delta, ZSTD(1))"
 	}
 	return ""

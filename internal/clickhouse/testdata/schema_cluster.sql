@@ -173,8 +173,8 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `m
     `node` LowCardinality(String) COMMENT 'join key',
     tick DateTime64(3, 'UTC') COMMENT 'the row describes the time before it' CODEC(Delta, ZSTD(1)),
     known DateTime64(3, 'UTC') COMMENT 'earliest time at which the row could be known' CODEC(Delta, ZSTD(1)),
-    `busy` Nullable(Float32) COMMENT 'ratio: busy share' CODEC(Gorilla, ZSTD(1)),
-    `load` Nullable(Float64) COMMENT '' CODEC(Gorilla, ZSTD(1)),
+    `busy` Nullable(Float32) COMMENT 'ratio: busy share' CODEC(Delta, ZSTD(1)),
+    `load` Nullable(Float64) COMMENT '' CODEC(Delta, ZSTD(1)),
     `cores` Nullable(Int64) COMMENT 'cores' CODEC(Delta, ZSTD(1)),
     `up` Nullable(Bool) COMMENT '',
     `kernel` LowCardinality(Nullable(String)) COMMENT ''
