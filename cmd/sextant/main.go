@@ -51,7 +51,7 @@ everything behind Kafka.`,
 	})
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		featuresCmd(), ledgerCmd(), embeddedCmd(), fetchCmd(), versionCmd())
+		featuresCmd(), ledgerCmd(), embeddedCmd(), fetchCmd(), benchCmd(), versionCmd())
 	return cmd
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"runtime/pprof"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,14 +37,37 @@ only what is stored, so it may be killed at any time.`,
 		Args:    cobra.NoArgs,
 	}
 	load := configFlag(cmd)
+	profile := cmd.Flags().String("cpu-profile", "", "write a CPU profile to this file until the end")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := load()
 		if err != nil {
 			return err
 		}
-		return pipelineMain(cmd.Context(), cfg)
+		stop, err := profileCPU(*profile)
+		if err != nil {
+			return err
+		}
+		return errors.Join(pipelineMain(cmd.Context(), cfg), stop())
 	}
 	return cmd
+}
+
+// profileCPU profiles until the function that it returns is called.
+func profileCPU(path string) (func() error, error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 func pipelineMain(ctx context.Context, cfg *Config) error {

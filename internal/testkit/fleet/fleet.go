@@ -22,6 +22,7 @@ const Interval = 10_000
 // Fleet is a number of nodes with PerNode series each. It is not safe for concurrent use.
 type Fleet struct {
 	seed  uint64
+	base  int64 // unix ms of tick 0
 	nodes []node
 	order []int // nodes by the phase of their scrape
 }
@@ -35,9 +36,13 @@ type node struct {
 	phase  int64 // ms after the tick at which the node is scraped
 }
 
-// New returns a fleet at its start.
-func New(nodes int, seed uint64) *Fleet {
-	f := &Fleet{seed: seed, nodes: make([]node, nodes)}
+// New returns a fleet at its start, tick 0 at Base.
+func New(nodes int, seed uint64) *Fleet { return NewAt(nodes, seed, Base) }
+
+// NewAt returns a fleet with its tick 0 at base, unix ms. A fleet of a base near now can be
+// sent to a broker that stamps its own time.
+func NewAt(nodes int, seed uint64, base int64) *Fleet {
+	f := &Fleet{seed: seed, base: base, nodes: make([]node, nodes)}
 	var protosOf [shapes][]proto
 	for s := range protosOf {
 		protosOf[s] = protos(s)
@@ -80,7 +85,7 @@ func (f *Fleet) Series(i int) []wire.SeriesDef {
 
 // Scrape is the time at which node i is scraped in a tick, unix ms.
 func (f *Fleet) Scrape(i, tick int) int64 {
-	return Base + int64(tick)*Interval + f.nodes[i].phase
+	return f.base + int64(tick)*Interval + f.nodes[i].phase
 }
 
 // Record is the record that node i sends for a tick, in the form in which a consumer

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sextant/internal/bench/agent"
+	"sextant/internal/bench/line"
+)
+
+func benchCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the line on this machine, beside a peer or the bare limit",
+		Long: `bench prints tables. Figures of different machines, or of a busy one, say little; the ratios
+within a table say more. CPU seconds per million samples is the firmest.`,
+		Example: "  sextant bench pipeline --nodes 2000\n  sextant bench all",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var lineOpts line.Options
+	pipelineBench := &cobra.Command{
+		Use: "pipeline", Short: "Kafka to rows and features, beside inserts of ready blocks",
+		Example: "  sextant bench pipeline --nodes 5000 --ticks 40", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := line.Run(cmd.Context(), lineOpts, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return r.Print(cmd.OutOrStdout())
+		},
+	}
+	pipelineBench.Flags().IntVar(&lineOpts.Nodes, "nodes", 5000, "nodes of the fleet")
+	pipelineBench.Flags().IntVar(&lineOpts.Ticks, "ticks", 40, "scrapes of each node")
+
+	var agentOpts agent.Options
+	agentBench := &cobra.Command{
+		Use: "agent", Short: "The agent beside Prometheus in agent mode, built from the same module",
+		Long:    "agent builds Prometheus into the cache once, which takes minutes.",
+		Example: "  sextant bench agent --targets 50", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := agent.Run(cmd.Context(), agentOpts, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return r.Print(cmd.OutOrStdout())
+		},
+	}
+	agentBench.Flags().IntVar(&agentOpts.Targets, "targets", 50, "pages of 1,500 series")
+
+	cmd.AddCommand(pipelineBench, agentBench)
+	cmd.AddCommand(&cobra.Command{
+		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			for _, b := range cmd.Commands() {
+				if b == c || b.RunE == nil {
+					continue
+				}
+				b.SetContext(c.Context())
+				b.SetOut(os.Stdout)
+				if err := b.RunE(b, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	return cmd
+}

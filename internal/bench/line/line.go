@@ -1,0 +1,187 @@
+// Package line measures the line from a filled Kafka topic to rows in ClickHouse, each
+// part a process of its own on the same machine, beside the bare limit: the same samples
+// as ready blocks, inserted into the same engine.
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Options of a run. The zero value is the default.
+type Options struct {
+	Nodes int    // of the fleet, 5,000
+	Ticks int    // scrapes of each, 40; more than an hour of them cannot be replayed
+	Dir   string // where data goes meanwhile; a new temporary folder when empty
+}
+
+// Result is what Run measured.
+type Result struct {
+	Nodes, Ticks int
+	Samples      int64
+	FeatureRows  int64
+	Wall         time.Duration // from the pipeline's start until the last sample is visible
+
+	Pipeline, Store, Broker time.Duration // CPU time of each
+	PipelinePeak, StorePeak int64         // bytes of memory
+	Split                   []Part        // of the pipeline's CPU time
+
+	BareWall, BareStore time.Duration // the same samples as ready blocks
+
+	BytesWritten float64 // per sample on disk, when the run ended
+	BytesMerged  float64 // and after every merge
+}
+
+// Run fills a topic, lets the pipeline empty it, and inserts the same samples bare.
+func Run(ctx context.Context, o Options, progress io.Writer) (Result, error) {
+	if o.Nodes == 0 {
+		o.Nodes = 5000
+	}
+	if o.Ticks == 0 {
+		o.Ticks = 40
+	}
+	if o.Nodes < 1 || o.Ticks < 1 || o.Ticks > 300 {
+		return Result{}, errors.New("bench: want at least 1 node, and 1 to 300 ticks")
+	}
+	if o.Dir == "" {
+		dir, err := os.MkdirTemp("", "sextant-bench-")
+		if err != nil {
+			return Result{}, err
+		}
+		defer os.RemoveAll(dir)
+		o.Dir = dir
+	}
+	b := &bench{o: o, progress: progress}
+	defer b.close()
+	if err := b.start(ctx); err != nil {
+		return Result{}, err
+	}
+	fmt.Fprintf(progress, "filling the topic: %d nodes, %d scrapes each\n", o.Nodes, o.Ticks)
+	n, err := fill(ctx, b.kafka, o.Nodes, o.Ticks)
+	if err != nil {
+		return Result{}, fmt.Errorf("fill the topic: %w", err)
+	}
+	r := Result{Nodes: o.Nodes, Ticks: o.Ticks, Samples: n}
+	fmt.Fprintf(progress, "pipeline: %d samples\n", n)
+	if err := b.pipeline(ctx, &r); err != nil {
+		return r, err
+	}
+	fmt.Fprintln(progress, "bare limit: the same samples as ready blocks")
+	return r, b.bare(ctx, &r)
+}
+
+// bench holds the processes of a run.
+type bench struct {
+	o        Options
+	progress io.Writer
+	kafka    string
+	store    store
+	children []*child
+}
+
+func (b *bench) close() {
+	for i := len(b.children) - 1; i >= 0; i-- {
+		b.children[i].stop()
+	}
+}
+
+func (b *bench) child(ctx context.Context, name, ready string, args ...string) (*child, error) {
+	env := []string{
+		"SEXTANT_KAFKA_BROKERS=" + b.kafka, "SEXTANT_CLICKHOUSE_ADDR=" + b.store.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http",
+		"SEXTANT_PIPELINE_LISTEN=",
+	}
+	c, err := startChild(ctx, b.o.Dir, name, ready, env, args...)
+	if err != nil {
+		return nil, err
+	}
+	b.children = append(b.children, c)
+	return c, nil
+}
+
+func (b *bench) start(ctx context.Context) error {
+	var err error
+	if b.kafka, err = freeAddr(); err != nil {
+		return err
+	}
+	if b.store.addr, err = freeAddr(); err != nil {
+		return err
+	}
+	if _, err := b.child(ctx, "broker", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "broker"), "--kafka", b.kafka, "--clickhouse", "none"); err != nil {
+		return err
+	}
+	if _, err := b.child(ctx, "store", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "store"), "--kafka", "none", "--clickhouse", b.store.addr); err != nil {
+		return err
+	}
+	migrate, err := startChild(ctx, b.o.Dir, "migrate", "", []string{"SEXTANT_CLICKHOUSE_ADDR=" + b.store.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http"}, "migrate")
+	if err != nil {
+		return err
+	}
+	if err := <-migrate.done; err != nil {
+		return fmt.Errorf("migrate: %w: %s", err, migrate.tail())
+	}
+	return nil
+}
+
+// pipeline lets the pipeline empty the topic.
+func (b *bench) pipeline(ctx context.Context, r *Result) error {
+	broker, db := b.children[0], b.children[1]
+	broker0, db0 := broker.cpu(), db.cpu()
+	profile := filepath.Join(b.o.Dir, "pipeline.pprof")
+	began := time.Now()
+	pipe, err := b.child(ctx, "pipeline", "", "pipeline", "--cpu-profile", profile)
+	if err != nil {
+		return err
+	}
+	if err := b.await(ctx, pipe, r.Samples); err != nil {
+		return err
+	}
+	r.Wall = time.Since(began)
+	r.Broker, r.Store, r.Pipeline = broker.cpu()-broker0, db.cpu()-db0, pipe.cpu()
+	r.PipelinePeak, r.StorePeak = pipe.peak(), db.peak()
+	pipe.stop()
+	b.children = b.children[:2]
+	if r.Split, err = split(profile); err != nil {
+		return fmt.Errorf("profile of the pipeline: %w", err)
+	}
+	rows, err := b.store.number(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = 'sextant' AND table LIKE 'features_%'")
+	r.FeatureRows = int64(rows)
+	return err
+}
+
+// await polls until so many samples are visible.
+func (b *bench) await(ctx context.Context, pipe *child, want int64) error {
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-pipe.done:
+			pipe.done <- err
+			return fmt.Errorf("the pipeline ended: %w: %s", err, pipe.tail())
+		case <-poll.C:
+		}
+		n, err := b.store.number(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = 'sextant' AND table = 'samples'")
+		if err != nil {
+			return err
+		}
+		if int64(n) >= want {
+			return nil
+		}
+	}
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
