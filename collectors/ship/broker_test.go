@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,39 +45,71 @@ func TestEachEntryArrivesOnceWithItsFacts(t *testing.T) {
 	}
 }
 
+// gate refuses while it is shut. When there is something to happen then, it happens during
+// a refused Send, so before the next one is put together, and the gate opens.
+type gate struct {
+	Producer
+	shut atomic.Bool
+	then atomic.Pointer[func()]
+}
+
+func (g *gate) Send(ctx context.Context, msgs []kafka.Message) []error {
+	if !g.shut.Load() {
+		return g.Producer.Send(ctx, msgs)
+	}
+	if then := g.then.Load(); then != nil {
+		(*then)()
+		g.shut.Store(false)
+	}
+	results := make([]error, len(msgs))
+	for i := range results {
+		results[i] = errors.New("not yet")
+	}
+	return results
+}
+
 // The broker is away at the start, comes, goes, and comes back. Nothing is lost, nothing
-// comes twice, and each turn is one line in the log.
+// comes twice, what is fresh then goes first, and each turn is one line in the log.
 func TestBrokerAwayAtStartAndLater(t *testing.T) {
+	const fresh = 3 * time.Second
 	dir, addr := t.TempDir(), freeAddr(t)
-	s := openSpool(t, t.TempDir(), spool.Options{Fresh: 300 * time.Millisecond, SegmentBytes: 8 << 10})
+	s := openSpool(t, t.TempDir(), spool.Options{Fresh: fresh, SegmentBytes: 8 << 10, Sync: spool.SyncAlways})
 	var log turns
-	stop := run(t, s, newProducer(t, addr), Options{MaxBackoff: 400 * time.Millisecond, Logger: log.logger()})
+	g := &gate{Producer: newProducer(t, addr)}
+	stop := run(t, s, g, Options{MaxBackoff: 200 * time.Millisecond, Logger: log.logger()})
 
 	appendEntries(t, s, 1, 51, 500)
-	eventually(t, "the start without a broker is noted", func() bool { log.mu.Lock(); defer log.mu.Unlock(); return len(log.said) == 1 })
+	eventually(t, "the start without a broker is noted", func() bool { return log.count() == 1 })
 	b := startBroker(t, dir, addr)
 	eventually(t, "the first entries", func() bool { return s.Pending() == 0 })
 
 	closeBroker(t, b)
 	appendEntries(t, s, 51, 101, 500)
-	eventually(t, "the loss is noted", func() bool { log.mu.Lock(); defer log.mu.Unlock(); return len(log.said) == 3 })
-	begin := time.Now()
-	eventually(t, "the backlog is no longer fresh", func() bool { return time.Since(begin) > 400*time.Millisecond })
+	aged := time.Now().Add(fresh)
+	eventually(t, "the loss is noted", func() bool { return log.count() == 3 })
+	eventually(t, "the backlog is no longer fresh", func() bool { return time.Now().After(aged) })
+	g.shut.Store(true)
 	b = startBroker(t, dir, addr)
-	defer closeBroker(t, b)
-	appendEntries(t, s, 101, 111, 500)
-	eventually(t, "all entries", func() bool { return s.Pending() == 0 })
+	then := func() {
+		for n := 101; n <= 110; n++ {
+			if _, err := s.Append(entry(n, 500)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	g.then.Store(&then)
+	eventually(t, "all entries", func() bool { return s.Oldest() == 111 })
 	stop()
+	defer closeBroker(t, b)
 
 	a := readAll(t, addr, 110)
 	order := a.seqs()
 	wantOnce(t, a, 110)
-	if fresh, old := slices.Index(order, 101), slices.Index(order, 51); fresh > old {
-		t.Fatalf("backlog went before the fresh entries: %v", order[50:])
+	if !slices.Equal(order[50:60], []uint64{101, 102, 103, 104, 105, 106, 107, 108, 109, 110}) {
+		t.Fatalf("fresh entries did not go first: %v", order[50:])
 	}
-	old := slices.DeleteFunc(slices.Clone(order), func(n uint64) bool { return n < 51 || n > 100 })
-	if !slices.IsSorted(old) {
-		t.Fatalf("backlog out of order: %v", old)
+	if !slices.IsSorted(order[60:]) {
+		t.Fatalf("backlog out of order: %v", order[60:])
 	}
 	log.want(t, lost, recovered, lost, recovered)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"sextant/collectors/spool"
 	"sextant/internal/embedded/broker"
 	"sextant/pipeline/kafka"
@@ -19,6 +21,8 @@ import (
 )
 
 const topic = "telemetry.test"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // startBroker serves dir on addr, "" for any free port.
 func startBroker(t *testing.T, dir, addr string) *broker.Broker {
@@ -217,6 +221,12 @@ func (l *turns) Write(b []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.said = append(l.said, string(bytes.TrimSpace(b)))
 	return len(b), nil
+}
+
+func (l *turns) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.said)
 }
 
 func (l *turns) want(t *testing.T, want ...string) {

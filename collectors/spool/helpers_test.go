@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"sextant/schema/wire"
 )
 
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv("SPOOL_TEST_CHILD"); role != "" {
 		os.Exit(child(role, os.Getenv("SPOOL_TEST_DIR")))
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // numbered is the entry that a test appends as its n-th: recognisable, partly compressible

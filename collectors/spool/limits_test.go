@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -148,5 +149,36 @@ func TestSidelineIsBounded(t *testing.T) {
 	}
 	if s.Dropped() != 10 {
 		t.Fatalf("dropped %d, want 10", s.Dropped())
+	}
+}
+
+// Acknowledged segments leave the disk while the spool runs, also those behind a gap.
+func TestSettledSegmentsAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, Options{SegmentBytes: 500, SyncEvery: time.Millisecond})
+	appendAll(t, s, 1, 101)
+	items := takeAll(t, s)
+	s.Ack(items[1:]...)
+	onDisk := func() int {
+		segs, err := listSegments(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(segs)
+	}
+	for deadline := time.Now().Add(10 * time.Second); onDisk() > 2; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d segments on disk, want the first and the last", onDisk())
+		}
+	}
+	s.Return(items[0])
+	again := takeAll(t, s)
+	wantSeqs(t, again, []uint64{1})
+	wantNumbered(t, again)
+	s.mu.Lock()
+	bytes := s.bytes
+	s.mu.Unlock()
+	if got := diskBytes(t, dir); got != bytes {
+		t.Fatalf("%d bytes on disk, %d counted", got, bytes)
 	}
 }

@@ -67,6 +67,7 @@ func (o Options) withDefaults(ctx context.Context) (Options, error) {
 // contender is a program that scrapes the targets, and where it sends them.
 type contender struct {
 	name   string
+	sends  bool
 	binary func(ctx context.Context, o Options, progress io.Writer) (string, error)
 	// start makes what it sends to and returns its arguments. dir is its own.
 	start func(ctx context.Context, dir string, targets []string, o Options) (*sink, []string, error)
@@ -79,11 +80,11 @@ type sink struct {
 }
 
 var contenders = []contender{
-	{"sextant-agent, scrape and spool", buildAgent, startAgentAlone},
-	{"sextant-agent, to Kafka", buildAgent, startAgentKafka},
-	{"prometheus agent, scrape and WAL", buildPrometheus, startPrometheusAlone},
-	{"prometheus agent, remote write 1", buildPrometheus, startPrometheusWrite("prometheus.WriteRequest")},
-	{"prometheus agent, remote write 2", buildPrometheus, startPrometheusWrite("io.prometheus.write.v2.Request")},
+	{"sextant-agent, scrape and spool", false, buildAgent, startAgentAlone},
+	{"sextant-agent, to Kafka", true, buildAgent, startAgentKafka},
+	{"prometheus agent, scrape and WAL", false, buildPrometheus, startPrometheusAlone},
+	{"prometheus agent, remote write 1", true, buildPrometheus, startPrometheusWrite("prometheus.WriteRequest")},
+	{"prometheus agent, remote write 2", true, buildPrometheus, startPrometheusWrite("io.prometheus.write.v2.Request")},
 }
 
 // Run measures each contender in turn and prints a table to w, with progress before it.
@@ -148,7 +149,7 @@ func measure(ctx context.Context, c contender, o Options, w io.Writer) (row Row,
 	if err := p.wait(ctx, time.Duration(o.Warm)*o.Interval); err != nil {
 		return row, err
 	}
-	row = Row{Name: c.name}
+	row = Row{Name: c.name, Sends: c.sends}
 	cpu, scraped := p.cpu(), pages.samples.Load()
 	samples, bytes, err := to.delivered()
 	if err != nil {

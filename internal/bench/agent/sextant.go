@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -53,7 +54,27 @@ func startAgentKafka(ctx context.Context, dir string, targets []string, o Option
 		err := kafka.Consume(ctx, kafka.Config{Brokers: []string{b.Addr()}}, kafka.ConsumerOptions{Group: "bench", Topic: topics.Samples, Logger: quiet}, c.partition)
 		c.fail(err)
 	})
-	return &sink{delivered: c.read, close: func() error { cancel(); done.Wait(); return b.Close() }}, args, nil
+	delivered := func() (samples, bytes int64, err error) {
+		samples, _, err = c.read()
+		bytes, dirErr := dirBytes(filepath.Join(dir, "broker"))
+		return samples, bytes, errors.Join(err, dirErr)
+	}
+	return &sink{delivered: delivered, close: func() error { cancel(); done.Wait(); return b.Close() }}, args, nil
+}
+
+// dirBytes is the size of the files in dir. A broker's log is the batches as they came.
+func dirBytes(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }
 
 func agentConfig(dir, brokerAddr string, targets []string, o Options) ([]string, error) {
