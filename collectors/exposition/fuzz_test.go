@@ -9,9 +9,9 @@ import (
 )
 
 // stockQuirk finds what the stock parser reads in its own way: it ends a page at a zero
-// byte, takes blanks in front of a line into the name, and a quote in a comment may
-// swallow the lines that follow.
-var stockQuirk = regexp.MustCompile(`(?m)\x00|^[ \t]|^#.*"`)
+// byte, takes blanks in front of a line into the name, lets a quote in a comment swallow
+// the lines that follow, and rewrites the bounds of buckets and quantiles.
+var stockQuirk = regexp.MustCompile(`(?m)\x00|^[ \t]|^#.*"|histogram|summary`)
 
 // FuzzScanner reads any page. What Prometheus' parser and this package both take without
 // a complaint must be equal. And lines are independent: a bad line in front of the page
