@@ -197,7 +197,7 @@ func flip(t *testing.T, path string, at int) {
 
 // child is this test binary as a process that is to be killed, or whose disk is full.
 func child(role, dir string) int {
-	o := Options{SegmentBytes: 2000, Logger: slog.New(slog.DiscardHandler)}
+	o := Options{SegmentBytes: 2000, SyncEvery: time.Millisecond, Logger: slog.New(slog.DiscardHandler)}
 	switch role {
 	case "append":
 		return appendForever(dir, o)
@@ -248,7 +248,7 @@ func TestKilledProcess(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		kill := appended + 150 + uint64(round*37)
+		kill, acks := appended+150+uint64(round*37), len(acked)
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			word, digits, _ := strings.Cut(lines.Text(), " ")
@@ -267,11 +267,14 @@ func TestKilledProcess(t *testing.T) {
 			case "acked":
 				acked[n] = true
 			}
-			if appended >= kill {
+			if appended >= kill && len(acked) >= acks+10 {
 				_ = cmd.Process.Signal(syscall.SIGKILL)
 			}
 		}
 		_ = cmd.Wait()
+		if appended < kill || len(acked) < acks+10 {
+			t.Fatalf("round %d ended by itself after %d entries", round, appended)
+		}
 	}
 	s := mustOpen(t, dir, Options{SegmentBytes: 2000})
 	if s.Dropped() != 0 {

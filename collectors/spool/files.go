@@ -108,6 +108,7 @@ func replaceFile(path string, b []byte, durable bool) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
+		os.Remove(path + ".new") // on a full disk its bytes count
 		return nil, err
 	}
 	return f, nil

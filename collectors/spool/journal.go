@@ -93,6 +93,7 @@ type journal struct {
 	f        *os.File
 	durable  bool // whether it survives the loss of power
 	appended int
+	broken   bool // a write failed: the file says less than the standing
 	dirty    bool // written, not synced
 }
 
@@ -119,11 +120,11 @@ func (j *journal) add(kind byte, from, to uint64) error {
 	if err := j.apply(kind, from, to); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	if j.f == nil || j.appended >= rewriteAfter {
+	if j.f == nil || j.broken || j.appended >= rewriteAfter {
 		return j.rewrite()
 	}
 	if _, err := j.f.Write(appendRecord(nil, kind, from, to)); err != nil {
-		j.appended = rewriteAfter // a part of it may stand there: begin anew
+		j.broken = true // and a part of the record may stand there
 		return fmt.Errorf("write spool journal: %w", err)
 	}
 	j.appended++
@@ -150,12 +151,13 @@ func journalBytes(agent string, s standing) []byte {
 func (j *journal) rewrite() error {
 	f, err := replaceFile(j.path, journalBytes(j.agent, j.standing), j.durable)
 	if err != nil {
+		j.broken = true
 		return fmt.Errorf("rewrite spool journal: %w", err)
 	}
 	if j.f != nil {
 		j.f.Close()
 	}
-	j.f, j.appended, j.dirty = f, 0, false
+	j.f, j.appended, j.broken, j.dirty = f, 0, false, false
 	return nil
 }
 

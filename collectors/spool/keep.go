@@ -90,7 +90,8 @@ func (s *Spool) sync() {
 }
 
 // reclaim removes the segments of which every entry is settled. The journal has to be on
-// the disk before: with neither, a power cut would lose that the numbers were given out.
+// the disk before: otherwise a power cut would leave numbers that count as dropped. Only a
+// disk that is too full for the journal is given its room first.
 func (s *Spool) reclaim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,18 +99,32 @@ func (s *Spool) reclaim() {
 	if len(gone) == 0 {
 		return
 	}
-	if f := s.journal.f; f != nil && s.opt.Sync != SyncNone {
-		s.mu.Unlock()
-		err := f.Sync()
-		s.mu.Lock()
-		if err != nil && s.journal.f == f {
-			s.log.Warn("spool journal cannot be synced, segments stay", "dir", s.dir, "error", err)
-			return
-		}
+	if s.journal.broken && s.journal.rewrite() != nil {
+		s.m.journalFailed.Inc()
+		defer func() { _ = s.journal.rewrite() }() // with the room that there is now
+	} else if err := s.syncJournal(); err != nil {
+		s.log.Warn("spool journal cannot be synced, segments stay", "dir", s.dir, "error", err)
+		return
 	}
 	if err := s.unlink(s.reclaimable()); err != nil {
 		s.log.Warn("spool segment cannot be removed", "dir", s.dir, "error", err)
 	}
+}
+
+// syncJournal syncs the journal without holding mu meanwhile. A journal that was rewritten
+// in between has synced itself.
+func (s *Spool) syncJournal() error {
+	f := s.journal.f
+	if f == nil || s.opt.Sync == SyncNone {
+		return nil
+	}
+	s.mu.Unlock()
+	err := f.Sync()
+	s.mu.Lock()
+	if s.journal.f != f {
+		return nil
+	}
+	return err
 }
 
 // forget closes the removed segments that were open for reading, so that their bytes leave
