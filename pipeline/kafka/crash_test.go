@@ -2,6 +2,7 @@ package kafka_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -50,13 +51,16 @@ func TestNothingAcknowledgedIsLostWhenApacheKafkaIsKilled(t *testing.T) {
 }
 
 func TestNothingAcknowledgedIsLostWhenTheEmbeddedBrokerRestarts(t *testing.T) {
-	conf := broker.Config{Dir: t.TempDir(), Logger: quiet}
+	ports, err := kafkatest.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := broker.Config{Dir: t.TempDir(), Addr: fmt.Sprintf("127.0.0.1:%d", ports[0]), Logger: quiet}
 	b, err := broker.Start(t.Context(), conf)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	conf.Addr = b.Addr()
 	survivesCrashes(t, b.Addr(), 2, func() {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)

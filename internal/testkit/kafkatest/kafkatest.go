@@ -4,6 +4,7 @@ package kafkatest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ func StartApache(dir string) (*Apache, error) {
 		return nil, err
 	}
 	a := &Apache{dir: filepath.Join(dir, "kafka"), script: filepath.Join(root, "scripts", "kafka.sh")}
-	ports, err := freePorts(2)
+	ports, err := FreePorts(2)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +77,22 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// freePorts returns ports that nobody listens on now.
-func freePorts(n int) ([]int, error) {
+// FreePorts returns ports that nobody listens on now. They lie below the range from which
+// the kernel takes the ports of outgoing connections: one of those could sit on the port
+// while the broker is down, as the broker's own clients try to reach it.
+func FreePorts(n int) ([]int, error) {
+	const first, last, tries = 20000, 32000, 100
 	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for range tries {
+		port := first + rand.IntN(last-first)
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
-			return nil, err
+			continue
 		}
 		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		if ports = append(ports, port); len(ports) == n {
+			return ports, nil
+		}
 	}
-	return ports, nil
+	return nil, fmt.Errorf("no %d free ports in %d..%d", n, first, last)
 }
