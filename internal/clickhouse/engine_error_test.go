@@ -27,6 +27,11 @@ func TestWriteOutlastsServerTrouble(t *testing.T) {
 			done := make(chan error, 1)
 			go func() { done <- s.Write(context.Background(), testBatch(1, 2, 10)) }()
 			waitFor(t, "a retry", func() bool { return testutil.ToFloat64(db.metrics.retries.WithLabelValues("samples")) >= 2 })
+			var ledger uint64
+			one(t, db, "SELECT count() FROM {db}.ingest_ledger", &ledger)
+			if ledger != 1 {
+				t.Errorf("%d rows in the ledger, want 1: it must not claim what waits", ledger)
+			}
 			mustExec(t, db, "ALTER TABLE {db}.samples MODIFY SETTING "+c.reset)
 			if err := <-done; err != nil {
 				t.Fatal(err)

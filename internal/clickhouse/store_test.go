@@ -178,18 +178,7 @@ func TestWriteAgainLeavesOneRow(t *testing.T) {
 			}
 		}
 	}
-	// Another cut: 2..4 in one batch.
-	all := testBatch(1, 2, 10)
-	for seq := uint64(3); seq <= 4; seq++ {
-		b := testBatch(1, seq, 10)
-		all.Samples.Series = append(all.Samples.Series, b.Samples.Series...)
-		all.Samples.Time = append(all.Samples.Time, b.Samples.Time...)
-		all.Samples.Value = append(all.Samples.Value, b.Samples.Value...)
-		all.Samples.Flags = append(all.Samples.Flags, b.Samples.Flags...)
-		all.Ledger = append(all.Ledger, b.Ledger...)
-		all.Last = int64(seq)
-	}
-	if err := s.Write(ctx, all); err != nil {
+	if err := s.Write(ctx, recordsOf(1, 2, 3, 10)); err != nil { // another cut: 2..4 in one batch
 		t.Fatal(err)
 	}
 	var visible, physical, ledger uint64
