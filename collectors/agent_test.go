@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -145,7 +146,8 @@ func TestWhatIsScrapedArrives(t *testing.T) {
 	target := exporter(t, "gpu_temp{gpu=\"0\"} 41\nbad line\n")
 	r := start(t, agentConfig(t, b.Addr(), "scrape_configs:\n"+job("dcgm", target)), Deps{})
 
-	want := map[string]string{
+	var mu sync.Mutex          // partitions are read together
+	want := map[string]string{ // guarded by mu
 		"dcgm/" + target:   `gpu_temp{gpu="0"} 41, partial`,
 		"node/n1":          "node_load1 0.21, ok",
 		"sextant-agent/n1": "sextant_agent_config_last_reload_successful 1, ok",
@@ -154,16 +156,20 @@ func TestWhatIsScrapedArrives(t *testing.T) {
 	defer cancel()
 	err = kafka.Consume(ctx, kafka.Config{Brokers: []string{b.Addr()}}, kafka.ConsumerOptions{Group: "g", Topic: topics.Samples, Logger: quiet},
 		func(ctx context.Context, p *kafka.Partition) error {
-			for ctx.Err() == nil && len(want) > 0 {
+			for ctx.Err() == nil {
 				records, err := p.Fetch(ctx)
 				if err != nil {
 					return err
 				}
+				mu.Lock()
 				for _, rec := range records {
 					settle(t, rec, want)
 				}
+				if len(want) == 0 {
+					cancel()
+				}
+				mu.Unlock()
 			}
-			cancel()
 			return nil
 		})
 	if err != nil || len(want) > 0 {

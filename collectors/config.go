@@ -10,6 +10,7 @@ import (
 
 	promcommon "github.com/prometheus/common/config"
 	promconfig "github.com/prometheus/prometheus/config"
+	promhttp "github.com/prometheus/prometheus/discovery/http"
 
 	"sextant/collectors/host"
 	"sextant/collectors/scrape"
@@ -119,8 +120,27 @@ func (c *Config) checkJobs() []error {
 		fault(s.ScrapeNativeHistogramsEnabled(), "scrape_native_histograms", "native histograms are not collected")
 		fault(s.ConvertClassicHistogramsToNHCBEnabled(), "convert_classic_histograms_to_nhcb", "native histograms are not collected")
 		fault(s.ScrapeFailureLogFile != "", "scrape_failure_log_file", "failures are logged when a target turns, and shown at /targets")
+		errs = append(errs, checkClients(s))
 	}
 	return errs
+}
+
+// checkClients opens the certificates that a job and its discovery name, so that a missing
+// one is a fault of the configuration and not of a reload that has half happened.
+func checkClients(s *promconfig.ScrapeConfig) error {
+	var errs []error
+	try := func(what string, c promcommon.HTTPClientConfig) {
+		if _, err := promcommon.NewClientFromConfig(c, s.JobName); err != nil {
+			errs = append(errs, fmt.Errorf("scrape_configs: job %q: %s%w", s.JobName, what, err))
+		}
+	}
+	try("", s.HTTPClientConfig)
+	for _, d := range s.ServiceDiscoveryConfigs {
+		if h, ok := d.(*promhttp.SDConfig); ok {
+			try("http_sd_configs: ", h.HTTPClientConfig)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // prefixed puts the path of a section before each line of its faults.

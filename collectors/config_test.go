@@ -107,6 +107,8 @@ func TestFaultsOfTheWhole(t *testing.T) {
 		{"two documents", brokers + "---\nnode: x\n", "more than one YAML document"},
 		{"key twice", brokers + "kafka: {}\n", `agent.yaml:3: key "kafka" is already on line 1`},
 		{"null job", brokers + "scrape_configs:\n-\n", "agent.yaml:4: job without job_name: empty or null scrape config section"},
+		{"missing certificate", brokers + "scrape_configs:\n- job_name: j\n  tls_config: {ca_file: /no/ca.pem}\n", `job "j": unable to read CA cert: unable to read file /no/ca.pem`},
+		{"missing certificate of discovery", brokers + "scrape_configs:\n- job_name: j\n  http_sd_configs: [{url: 'https://h/', tls_config: {ca_file: /no/ca.pem}}]\n", `job "j": http_sd_configs: unable to read CA cert`},
 		{"URL as target", brokers + "scrape_configs:\n- job_name: j\n  static_configs: [{targets: ['http://h:1/']}]\n", `"http://h:1/" is not a valid hostname`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

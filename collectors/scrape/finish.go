@@ -31,7 +31,6 @@ func (c *cache) finish() []*layout {
 // its series become stale, once.
 func (c *cache) fail() []*layout {
 	c.index.abandon()
-	c.pass++ // nothing that this pass saw counts
 	var owed []*series
 	for _, s := range c.full.series[len(c.report):] {
 		if s.live {
