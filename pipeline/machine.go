@@ -24,6 +24,7 @@ type Machine struct {
 
 	time      eventTime
 	needs     needs
+	swept     int64      // the last tick that looked for what is gone
 	from      Checkpoint // where this machine began
 	next      int64      // offset of the record that comes next
 	replaying bool       // the present record is durable already

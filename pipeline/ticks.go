@@ -27,7 +27,8 @@ func (m *Machine) closeTick(tick, known int64) {
 		m.counts.Ticks++
 		m.batch.Rows = append(m.batch.Rows, m.eval.Tick(tick, known)...)
 	}
-	if tick/m.time.interval%sweepEvery == 0 {
+	if tick-m.swept >= sweepEvery*m.time.interval {
+		m.swept = tick
 		store.Sweep()
 		m.forgetSilent()
 		m.sent.forget(m.time.ingest - m.time.maxPast)
