@@ -18,7 +18,7 @@ type Config struct {
 	Cluster      string        `yaml:"cluster"`       // tables are replicated and sharded over it; empty: one server
 	Username     string        `yaml:"username"`      //
 	PasswordFile string        `yaml:"password_file"` // read at start; white space around it is cut
-	Compression  string        `yaml:"compression"`   // of the connection: none, lz4 or zstd
+	Compression  string        `yaml:"compression"`   // of the connection: none, lz4, zstd or auto
 	TLS          TLSConfig     `yaml:"tls"`           //
 	DialTimeout  time.Duration `yaml:"dial_timeout"`  //
 	ReadTimeout  time.Duration `yaml:"read_timeout"`  // longest silence of the server within one answer
@@ -53,7 +53,7 @@ func DefaultConfig() Config {
 		Protocol:    "native",
 		Database:    "sextant",
 		Username:    "default",
-		Compression: "lz4",
+		Compression: "auto",
 		DialTimeout: 5 * time.Second,
 		ReadTimeout: 2 * time.Minute,
 		MaxConns:    16,
@@ -80,7 +80,7 @@ func (c Config) Validate() error {
 		}
 	}
 	oneOf(fail, "protocol", c.Protocol, "native", "http")
-	oneOf(fail, "compression", c.Compression, "none", "lz4", "zstd")
+	oneOf(fail, "compression", c.Compression, "none", "lz4", "zstd", "auto")
 	if !identifier.MatchString(c.Database) {
 		fail("database", "%q is not a name of letters, digits and _", c.Database)
 	}

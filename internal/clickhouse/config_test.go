@@ -75,3 +75,20 @@ func TestSecretsComeFromFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestAutoCompression(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		addr []string
+	}{
+		{"none", []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}},
+		{"lz4", []string{"127.0.0.1:1", "10.0.0.1:9000"}},
+		{"lz4", []string{"clickhouse:9000"}},
+	} {
+		conf := DefaultConfig()
+		conf.Addr = c.addr
+		if got := conf.compression(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.addr, got, c.want)
+		}
+	}
+}

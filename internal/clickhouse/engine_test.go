@@ -69,7 +69,7 @@ func engineAddr(t testing.TB) string {
 
 func testConfig(t testing.TB) Config {
 	c := DefaultConfig()
-	c.Addr, c.Protocol, c.Compression = []string{engineAddr(t)}, "http", "none"
+	c.Addr, c.Protocol = []string{engineAddr(t)}, "http"
 	c.Database = "t_" + identifierOf(t.Name())
 	return c
 }
