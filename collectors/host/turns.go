@@ -47,6 +47,8 @@ func (t turns) Handle(ctx context.Context, r slog.Record) error {
 			return nil
 		}
 		r.Message, r.Level = "collector works again", slog.LevelInfo
+	case "Failed to open directory, disabling udev device properties":
+		r.Level = slog.LevelInfo // so it is in every container, and costs the disks' model names only
 	default:
 		if r.Level == slog.LevelInfo {
 			r.Level = slog.LevelDebug // which flags were parsed is in the configuration

@@ -168,7 +168,7 @@ func TestBadLinesCostThemselves(t *testing.T) {
 		`gpu_temp{gpu="2",instance="i",job="j"} 43`,
 		`gpu_util{gpu="1",instance="i",job="j"} 60`)
 	st := b.tg.snapshot()
-	if st.State != "partial" || st.BadLines != 1 || !strings.Contains(st.Error, "1 bad lines, first: line 4") {
+	if st.State != "partial" || st.BadLines != 1 || !strings.Contains(st.Error, "bad lines: 1, the first is line 4") {
 		t.Fatalf("%+v", st)
 	}
 	if b.tg.cache.counts.conflicts != 1 {

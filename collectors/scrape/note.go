@@ -57,11 +57,11 @@ func why(p page, c counts) string {
 	case p.badLines == 0 && p.firstBad != "":
 		return p.firstBad
 	case p.badLines > 0:
-		return fmt.Sprintf("%d bad lines, first: %s", p.badLines, p.firstBad)
+		return fmt.Sprintf("bad lines: %d, the first is %s", p.badLines, p.firstBad)
 	case p.truncated:
 		return "the body ended inside a line"
 	case c.conflicts > 0:
-		return fmt.Sprintf("%d series had two values for one time", c.conflicts)
+		return fmt.Sprintf("series with two values for one time: %d", c.conflicts)
 	case len(c.refused) > 0:
 		return fmt.Sprintf("series left out: %v", c.refused)
 	}
