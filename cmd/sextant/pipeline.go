@@ -106,9 +106,7 @@ func pipelineMain(ctx context.Context, cfg *Config) error {
 // runPipeline consumes until ctx is done. Each partition has a machine of its own; all
 // write through one sink, which makes few large inserts of them.
 func runPipeline(ctx context.Context, cfg *Config, views []*features.View, db *clickhouse.DB, log *slog.Logger, reg prometheus.Registerer) error {
-	sinkCfg := clickhouse.DefaultSinkConfig()
-	sinkCfg.MaxDelay = cfg.Pipeline.FlushEvery.D()
-	sink, err := db.NewSink(sinkCfg)
+	sink, err := db.NewSink(clickhouse.DefaultSinkConfig())
 	if err != nil {
 		return err
 	}
