@@ -273,6 +273,7 @@ func TestInsertIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
+	pw.CloseWithError(context.Canceled)
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
