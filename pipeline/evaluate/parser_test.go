@@ -18,7 +18,7 @@ func TestCloneIsAlone(t *testing.T) {
 		`topk(2 + 1, m offset 5s) or label_replace(m, "a", "$1", "b", "(.*)")`,
 		`quantile by (node) (0.9, (m)) > bool scalar(vector(1))`,
 		`histogram_quantile(0.9, sum by (le) (rate(m_bucket[5m])))`,
-		`timestamp(m) unless time() - 3`,
+		`timestamp(m) unless vector(time() - 3)`,
 	}
 	views, err := features.Builtin()
 	if err != nil {
