@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/internal/bench/agent"
+	"sextant/internal/bench/codec"
+	"sextant/internal/bench/fresh"
 	"sextant/internal/bench/line"
 )
 
@@ -49,7 +51,34 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 	}
 	agentBench.Flags().IntVar(&agentOpts.Targets, "targets", 50, "pages of 1,500 series")
 
-	cmd.AddCommand(pipelineBench, agentBench)
+	var freshOpts fresh.Options
+	freshBench := &cobra.Command{
+		Use: "freshness", Short: "How old a feature is when it can first be read",
+		Example: "  sextant bench freshness --nodes 200 --ticks 6", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := fresh.Run(cmd.Context(), freshOpts, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return r.Print(cmd.OutOrStdout())
+		},
+	}
+	freshBench.Flags().IntVar(&freshOpts.Nodes, "nodes", 200, "nodes of the fleet")
+	freshBench.Flags().IntVar(&freshOpts.Ticks, "ticks", 6, "ticks of 10 s")
+
+	codecBench := &cobra.Command{
+		Use: "codec", Short: "The wire codec beside the generated one",
+		Example: "  sextant bench codec", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, err := codec.Run()
+			if err != nil {
+				return err
+			}
+			return codec.Print(cmd.OutOrStdout(), rows)
+		},
+	}
+
+	cmd.AddCommand(pipelineBench, agentBench, freshBench, codecBench)
 	cmd.AddCommand(&cobra.Command{
 		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

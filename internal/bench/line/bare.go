@@ -48,7 +48,7 @@ func (b *bench) bare(ctx context.Context, r *Result) error {
 	}
 	rows := min(r.Samples, int64(len(blocks))*blockRows)
 	db := b.children[1]
-	db0, began := db.cpu(), time.Now()
+	db0, began := db.CPU(), time.Now()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(inserters)
 	for _, block := range blocks {
@@ -60,6 +60,6 @@ func (b *bench) bare(ctx context.Context, r *Result) error {
 	// Scaled to all samples, so that it stands beside the pipeline's figures.
 	scale := float64(r.Samples) / float64(rows)
 	r.BareWall = time.Duration(float64(time.Since(began)) * scale)
-	r.BareStore = time.Duration(float64(db.cpu()-db0) * scale)
+	r.BareStore = time.Duration(float64(db.CPU()-db0) * scale)
 	return b.store.exec(ctx, "DROP TABLE sextant.bare")
 }

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
+
+	"sextant/internal/bench/child"
 )
 
 // Options of a run. The zero value is the default.
@@ -82,21 +83,21 @@ type bench struct {
 	progress io.Writer
 	kafka    string
 	store    store
-	children []*child
+	children []*child.Process
 }
 
 func (b *bench) close() {
 	for i := len(b.children) - 1; i >= 0; i-- {
-		b.children[i].stop()
+		b.children[i].Stop()
 	}
 }
 
-func (b *bench) child(ctx context.Context, name, ready string, args ...string) (*child, error) {
+func (b *bench) run(ctx context.Context, name, ready string, args ...string) (*child.Process, error) {
 	env := []string{
 		"SEXTANT_KAFKA_BROKERS=" + b.kafka, "SEXTANT_CLICKHOUSE_ADDR=" + b.store.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http",
 		"SEXTANT_PIPELINE_LISTEN=",
 	}
-	c, err := startChild(ctx, b.o.Dir, name, ready, env, args...)
+	c, err := child.Start(ctx, b.o.Dir, name, ready, env, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -106,35 +107,32 @@ func (b *bench) child(ctx context.Context, name, ready string, args ...string) (
 
 func (b *bench) start(ctx context.Context) error {
 	var err error
-	if b.kafka, err = freeAddr(); err != nil {
+	if b.kafka, err = child.FreeAddr(); err != nil {
 		return err
 	}
-	if b.store.addr, err = freeAddr(); err != nil {
+	if b.store.addr, err = child.FreeAddr(); err != nil {
 		return err
 	}
-	if _, err := b.child(ctx, "broker", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "broker"), "--kafka", b.kafka, "--clickhouse", "none"); err != nil {
+	if _, err := b.run(ctx, "broker", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "broker"), "--kafka", b.kafka, "--clickhouse", "none"); err != nil {
 		return err
 	}
-	if _, err := b.child(ctx, "store", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "store"), "--kafka", "none", "--clickhouse", b.store.addr); err != nil {
+	if _, err := b.run(ctx, "store", "ready", "embedded", "--dir", filepath.Join(b.o.Dir, "store"), "--kafka", "none", "--clickhouse", b.store.addr); err != nil {
 		return err
 	}
-	migrate, err := startChild(ctx, b.o.Dir, "migrate", "", []string{"SEXTANT_CLICKHOUSE_ADDR=" + b.store.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http"}, "migrate")
+	migrate, err := child.Start(ctx, b.o.Dir, "migrate", "", []string{"SEXTANT_CLICKHOUSE_ADDR=" + b.store.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http"}, "migrate")
 	if err != nil {
 		return err
 	}
-	if err := <-migrate.done; err != nil {
-		return fmt.Errorf("migrate: %w: %s", err, migrate.tail())
-	}
-	return nil
+	return migrate.Wait()
 }
 
 // pipeline lets the pipeline empty the topic.
 func (b *bench) pipeline(ctx context.Context, r *Result) error {
 	broker, db := b.children[0], b.children[1]
-	broker0, db0 := broker.cpu(), db.cpu()
+	broker0, db0 := broker.CPU(), db.CPU()
 	profile := filepath.Join(b.o.Dir, "pipeline.pprof")
 	began := time.Now()
-	pipe, err := b.child(ctx, "pipeline", "", "pipeline", "--cpu-profile", profile)
+	pipe, err := b.run(ctx, "pipeline", "", "pipeline", "--cpu-profile", profile)
 	if err != nil {
 		return err
 	}
@@ -142,9 +140,9 @@ func (b *bench) pipeline(ctx context.Context, r *Result) error {
 		return err
 	}
 	r.Wall = time.Since(began)
-	r.Broker, r.Store, r.Pipeline = broker.cpu()-broker0, db.cpu()-db0, pipe.cpu()
-	r.PipelinePeak, r.StorePeak = pipe.peak(), db.peak()
-	pipe.stop()
+	r.Broker, r.Store, r.Pipeline = broker.CPU()-broker0, db.CPU()-db0, pipe.CPU()
+	r.PipelinePeak, r.StorePeak = pipe.Peak(), db.Peak()
+	pipe.Stop()
 	b.children = b.children[:2]
 	if r.Split, err = split(profile); err != nil {
 		return fmt.Errorf("profile of the pipeline: %w", err)
@@ -155,17 +153,17 @@ func (b *bench) pipeline(ctx context.Context, r *Result) error {
 }
 
 // await polls until so many samples are visible.
-func (b *bench) await(ctx context.Context, pipe *child, want int64) error {
+func (b *bench) await(ctx context.Context, pipe *child.Process, want int64) error {
 	poll := time.NewTicker(100 * time.Millisecond)
 	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-pipe.done:
-			pipe.done <- err
-			return fmt.Errorf("the pipeline ended: %w: %s", err, pipe.tail())
 		case <-poll.C:
+		}
+		if err := pipe.Failed(); err != nil {
+			return err
 		}
 		n, err := b.store.number(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = 'sextant' AND table = 'samples'")
 		if err != nil {
@@ -175,13 +173,4 @@ func (b *bench) await(ctx context.Context, pipe *child, want int64) error {
 			return nil
 		}
 	}
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

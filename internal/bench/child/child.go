@@ -1,4 +1,6 @@
-package line
+// Package child runs parts of the line as processes of their own, so that the CPU time and
+// memory of each can be told from the others'.
+package child
 
 import (
 	"bufio"
@@ -6,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,23 +18,22 @@ import (
 	"time"
 )
 
-// child is a part of the line as a process of its own, so that its CPU time and memory
-// can be told from the others'.
-type child struct {
+// Process is one part.
+type Process struct {
 	name string
 	cmd  *exec.Cmd
 	log  string
 	done chan error
 }
 
-// startChild runs this very program with other arguments and waits until it prints the
-// line ready (or does not wait, when ready is empty).
-func startChild(ctx context.Context, dir, name, ready string, env []string, args ...string) (*child, error) {
+// Start runs this very program with other arguments, logs to dir/name.log, and waits until
+// it prints the line ready; it does not wait when ready is empty.
+func Start(ctx context.Context, dir, name, ready string, env []string, args ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &child{name: name, cmd: exec.Command(self, args...), log: filepath.Join(dir, name+".log"), done: make(chan error, 1)}
+	c := &Process{name: name, cmd: exec.Command(self, args...), log: filepath.Join(dir, name+".log"), done: make(chan error, 1)}
 	logFile, err := os.Create(c.log)
 	if err != nil {
 		return nil, err
@@ -60,14 +62,14 @@ func startChild(ctx context.Context, dir, name, ready string, env []string, args
 		return c, nil
 	case err := <-c.done:
 		c.done <- err
-		return nil, fmt.Errorf("%s ended before it was ready: %w: %s", name, err, c.tail())
+		return nil, fmt.Errorf("%s ended before it was ready: %w: %s", name, err, c.Tail())
 	case <-ctx.Done():
-		c.stop()
+		c.Stop()
 		return nil, ctx.Err()
 	}
 }
 
-func (c *child) await(out io.Reader, ready string) bool {
+func (c *Process) await(out io.Reader, ready string) bool {
 	if ready == "" {
 		return true
 	}
@@ -79,16 +81,16 @@ func (c *child) await(out io.Reader, ready string) bool {
 	return false
 }
 
-// stop ends the child, at first politely.
-func (c *child) stop() {
+// Stop ends the process, at first politely.
+func (c *Process) Stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 	timer := time.AfterFunc(20*time.Second, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
 	c.done <- <-c.done
 }
 
-// cpu is what the child used so far, user and system, in steps of 10 ms.
-func (c *child) cpu() time.Duration {
+// CPU is what the process used so far, user and system, in steps of 10 ms.
+func (c *Process) CPU() time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -99,8 +101,8 @@ func (c *child) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// peak is the most memory that was resident, in bytes.
-func (c *child) peak() int64 {
+// Peak is the most memory that was resident, in bytes.
+func (c *Process) Peak() int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -114,10 +116,42 @@ func (c *child) peak() int64 {
 	return 0
 }
 
-func (c *child) tail() string {
+// Tail is the end of what the process logged.
+func (c *Process) Tail() string {
 	b, err := os.ReadFile(c.log)
 	if err != nil {
 		return err.Error()
 	}
 	return string(b[max(0, len(b)-2000):])
+}
+
+// Failed is an error once the process has ended.
+func (c *Process) Failed() error {
+	select {
+	case err := <-c.done:
+		c.done <- err
+		return fmt.Errorf("%s ended: %w: %s", c.name, err, c.Tail())
+	default:
+		return nil
+	}
+}
+
+// Wait waits for the end and returns the exit with the end of the log.
+func (c *Process) Wait() error {
+	err := <-c.done
+	c.done <- err
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", c.name, err, c.Tail())
+	}
+	return nil
+}
+
+// FreeAddr is a loopback address that nobody listens on now.
+func FreeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
 }
