@@ -11,43 +11,41 @@ import (
 
 // Codes of ClickHouse that the front itself answers with or treats apart.
 const (
-	codeCannotReadAllData = 33
-	codeBadArguments      = 36
-	codeNotImplemented    = 48
-	codeUnknownTable      = 60
-	codeSyntaxError       = 62
-	codeUnknownQueryType  = 78
-	codeUnknownDatabase   = 81
-	codeTimeout           = 159
-	codeReadOnly          = 164
-	codeRequiredPassword  = 194
-	codeTooManyQueries    = 202
-	codeNoFreeConnection  = 203
-	codeTooLarge          = 396
-	codeIntoOutfile       = 358
-	codeCannotDecompress  = 271
-	codeCancelled         = chdb.CodeCancelled
-	codeAccessDenied      = 497
-	codeAuthentication    = 516
-	codeUnknown           = chdb.CodeUnknown
+	codeBadArguments     = 36
+	codeNotImplemented   = 48
+	codeUnknownTable     = 60
+	codeSyntaxError      = 62
+	codeUnknownQueryType = 78
+	codeUnknownDatabase  = 81
+	codeTimeout          = 159
+	codeReadOnly         = 164
+	codeRequiredPassword = 194
+	codeTooManyQueries   = 202
+	codeNoFreeConnection = 203
+	codeTooLarge         = 396
+	codeIntoOutfile      = 358
+	codeCannotDecompress = 271
+	codeCancelled        = chdb.CodeCancelled
+	codeAccessDenied     = 497
+	codeAuthentication   = 516
+	codeUnknown          = chdb.CodeUnknown
 )
 
 var names = map[int]string{
-	codeCannotReadAllData: "CANNOT_READ_ALL_DATA",
-	codeBadArguments:      "BAD_ARGUMENTS",
-	codeNotImplemented:    "NOT_IMPLEMENTED",
-	codeSyntaxError:       "SYNTAX_ERROR",
-	codeUnknownQueryType:  "UNKNOWN_TYPE_OF_QUERY",
-	codeRequiredPassword:  "REQUIRED_PASSWORD",
-	codeTooManyQueries:    "TOO_MANY_SIMULTANEOUS_QUERIES",
-	codeNoFreeConnection:  "NO_FREE_CONNECTION",
-	codeTooLarge:          "TOO_MANY_ROWS_OR_BYTES",
-	codeIntoOutfile:       "INTO_OUTFILE_NOT_ALLOWED",
-	codeCannotDecompress:  "CANNOT_DECOMPRESS",
-	codeCancelled:         "QUERY_WAS_CANCELLED",
-	codeAccessDenied:      "ACCESS_DENIED",
-	codeAuthentication:    "AUTHENTICATION_FAILED",
-	codeUnknown:           "UNKNOWN_EXCEPTION",
+	codeBadArguments:     "BAD_ARGUMENTS",
+	codeNotImplemented:   "NOT_IMPLEMENTED",
+	codeSyntaxError:      "SYNTAX_ERROR",
+	codeUnknownQueryType: "UNKNOWN_TYPE_OF_QUERY",
+	codeRequiredPassword: "REQUIRED_PASSWORD",
+	codeTooManyQueries:   "TOO_MANY_SIMULTANEOUS_QUERIES",
+	codeNoFreeConnection: "NO_FREE_CONNECTION",
+	codeTooLarge:         "TOO_MANY_ROWS_OR_BYTES",
+	codeIntoOutfile:      "INTO_OUTFILE_NOT_ALLOWED",
+	codeCannotDecompress: "CANNOT_DECOMPRESS",
+	codeCancelled:        "QUERY_WAS_CANCELLED",
+	codeAccessDenied:     "ACCESS_DENIED",
+	codeAuthentication:   "AUTHENTICATION_FAILED",
+	codeUnknown:          "UNKNOWN_EXCEPTION",
 }
 
 // fail is an exception of the front in the form of the engine's.
