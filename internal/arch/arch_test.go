@@ -131,9 +131,7 @@ func list(t *testing.T) []pkg {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if p.ImportPath != "sextant/internal/warm" {
-			pkgs = append(pkgs, p)
-		}
+		pkgs = append(pkgs, p)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("go list: %v", err)
