@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/collectors"
+	"sextant/internal/exit"
 )
 
 const long = `sextant-agent runs once on every node. It scrapes Prometheus exporters and reads the
@@ -24,6 +25,8 @@ The configuration is Prometheus' own (global, scrape_configs) with a few section
 beside it (node, self, host, kafka, spool, web). deploy/agent.example.yaml explains
 each key. Keys of those sections can be set by the environment: SEXTANT_KAFKA_BROKERS
 for kafka.brokers, SEXTANT_SPOOL_DIR for spool.dir, SEXTANT_NODE for node.
+
+Exit status 64 says that the command line is wrong, 78 that the configuration is.
 
 While it runs: GET /targets, /metrics, /-/healthy, /-/ready on 127.0.0.1:9465. The
 scrape configuration is read again on SIGHUP and on POST /-/reload.`
@@ -49,7 +52,7 @@ type flags struct {
 
 // load reads the configuration and puts the flags over it.
 func (f *flags) load() (*collectors.Config, error) {
-	return collectors.LoadWith(f.config, func(name string) (string, bool) {
+	cfg, err := collectors.LoadWith(f.config, func(name string) (string, bool) {
 		switch {
 		case name == collectors.EnvPrefix+"_NODE" && f.node != "":
 			return f.node, true
@@ -58,6 +61,7 @@ func (f *flags) load() (*collectors.Config, error) {
 		}
 		return os.LookupEnv(name)
 	})
+	return cfg, exit.Config(err)
 }
 
 func command(out, errOut io.Writer) *cobra.Command {
@@ -76,7 +80,9 @@ func command(out, errOut io.Writer) *cobra.Command {
 	p.StringVar(&f.listen, "listen", "", "host:port of the agent's own pages; default: web.listen of the file")
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), versionCommand(out))
+	exit.Strict(root)
 	return root
 }
 
@@ -90,7 +96,7 @@ func runCommand(f *flags, errOut io.Writer) *cobra.Command {
 
 func checkCommand(f *flags, out io.Writer) *cobra.Command {
 	return &cobra.Command{
-		Use: "check-config", Short: "Read the configuration, report every fault, exit 1 if there is one", Args: cobra.NoArgs,
+		Use: "check-config", Short: "Read the configuration, report every fault", Args: cobra.NoArgs,
 		Example: "  sextant-agent check-config --config /etc/sextant/agent.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := f.load()
@@ -150,7 +156,7 @@ func run(ctx context.Context, f *flags, errOut io.Writer) error {
 func logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", level)
+		return nil, exit.Usage(fmt.Errorf("--log-level %q: want debug, info, warn or error", level))
 	}
 	opts := &slog.HandlerOptions{Level: l}
 	switch format {
@@ -159,5 +165,5 @@ func logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, opts)), nil
 	}
-	return nil, fmt.Errorf("--log-format %q: want text or json", format)
+	return nil, exit.Usage(fmt.Errorf("--log-format %q: want text or json", format))
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"sextant/internal/exit"
 )
 
 func main() {
@@ -15,6 +17,6 @@ func main() {
 	if err := command(os.Stdout, os.Stderr).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "sextant-agent:", err)
 		stop()
-		os.Exit(1)
+		os.Exit(exit.Status(err))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sextant/features"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
+	"sextant/internal/exit"
 	"sextant/pipeline/kafka"
 )
 
@@ -110,10 +111,10 @@ func (c *Config) views() ([]*features.View, error) {
 	var dir fs.FS = os.DirFS(c.Views)
 	views, err := features.Load(dir)
 	if err != nil {
-		return nil, configError{err}
+		return nil, exit.Config(err)
 	}
 	if len(views) == 0 {
-		return nil, configError{fmt.Errorf("views: no .yaml file in %s", c.Views)}
+		return nil, exit.Config(fmt.Errorf("views: no .yaml file in %s", c.Views))
 	}
 	return views, nil
 }
@@ -134,7 +135,7 @@ func configFlag(cmd *cobra.Command) func() (*Config, error) {
 	return func() (*Config, error) {
 		c := defaultConfig()
 		if err := config.Load(*path, "SEXTANT", c); err != nil {
-			return nil, configError{err}
+			return nil, exit.Config(err)
 		}
 		return c, nil
 	}

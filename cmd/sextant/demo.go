@@ -17,6 +17,7 @@ import (
 	"sextant/features"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
+	"sextant/internal/exit"
 )
 
 // demoOptions are the flags of sextant demo.
@@ -87,7 +88,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	cfg.ClickHouse.Addr, cfg.ClickHouse.Protocol = []string{parts.clickhouse.Addr()}, "http"
 	agentCfg, err := demoAgent(o, cfg.Kafka.Brokers)
 	if err != nil {
-		return configError{err}
+		return exit.Config(err)
 	}
 	views, db, err := demoStore(ctx, cfg, log, reg)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/features"
+	"sextant/internal/exit"
 )
 
 func featuresCmd() *cobra.Command {
@@ -62,14 +63,14 @@ func viewsOf(args []string) ([]*features.View, error) {
 	if info, err := os.Stat(args[0]); err != nil {
 		return nil, err
 	} else if !info.IsDir() {
-		return nil, usageError{fmt.Errorf("%s is not a folder", args[0])}
+		return nil, exit.Usage(fmt.Errorf("%s is not a folder", args[0]))
 	}
 	views, err := features.Load(os.DirFS(args[0]))
 	if err != nil {
-		return nil, configError{err}
+		return nil, exit.Config(err)
 	}
 	if len(views) == 0 {
-		return nil, configError{errors.New("no .yaml file in " + args[0])}
+		return nil, exit.Config(errors.New("no .yaml file in " + args[0]))
 	}
 	return views, nil
 }

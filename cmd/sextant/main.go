@@ -4,20 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
-)
 
-// Exit statuses, as sysexits(3) names them where it has a name.
-const (
-	exitFailure = 1  // the command ran and failed
-	exitUsage   = 64 // unknown command, flag or argument
-	exitConfig  = 78 // the configuration is wrong
+	"sextant/internal/exit"
 )
 
 func main() {
@@ -26,7 +20,7 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sextant:", err)
-		os.Exit(status(err))
+		os.Exit(exit.Status(err))
 	}
 }
 
@@ -46,31 +40,9 @@ everything behind Kafka.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w\nsee %s --help", err, c.CommandPath())}
-	})
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
 		featuresCmd(), ledgerCmd(), embeddedCmd(), fetchCmd(), benchCmd(), versionCmd())
+	exit.Strict(cmd)
 	return cmd
-}
-
-// usageError is a mistake on the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// configError is a mistake in a configuration file or the environment.
-type configError struct{ error }
-
-func (e configError) Unwrap() error { return e.error }
-
-func status(err error) int {
-	switch {
-	case errors.As(err, new(usageError)):
-		return exitUsage
-	case errors.As(err, new(configError)):
-		return exitConfig
-	}
-	return exitFailure
 }

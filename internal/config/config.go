@@ -61,9 +61,13 @@ func Decode(name string, data []byte, into any) error {
 	return nil
 }
 
-var atLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+var (
+	atLine       = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+	unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
 
-// located turns the decoder's "line 3: …" into "name:3: …".
+// located turns the decoder's "line 3: …" into "name:3: …", and its words about Go types
+// into words about keys.
 func located(name string, err error) error {
 	lines := []string{err.Error()}
 	if te := (*yaml.TypeError)(nil); errors.As(err, &te) {
@@ -73,6 +77,7 @@ func located(name string, err error) error {
 		}
 	}
 	for i, l := range lines {
+		l = unknownField.ReplaceAllString(l, `unknown key "$1"`)
 		if m := atLine.FindStringSubmatch(l); m != nil {
 			lines[i] = name + ":" + m[1] + ": " + m[2]
 		} else {

@@ -63,7 +63,7 @@ func TestLoadLayersFileOverDefaultsAndEnvironmentOverFile(t *testing.T) {
 
 func TestLoadNamesFileAndLine(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
-		{"unknown key", "kafka:\n  brokers: [a]\n  brocker: [b]\n", "c.yaml:3: field brocker not found"},
+		{"unknown key", "kafka:\n  brokers: [a]\n  brocker: [b]\n", `c.yaml:3: unknown key "brocker"`},
 		{"wrong type", "on: maybe\n", "c.yaml:1: cannot unmarshal"},
 		{"bad size", "cap: lots\n", `size "lots"`},
 		{"not yaml", "a: b: c\n", "c.yaml: mapping values are not allowed"},
