@@ -10,6 +10,7 @@ var (
 	errTruncated = errors.New("ends in the middle of a field")
 	errVarint    = errors.New("varint of more than 10 bytes")
 	errWireType  = errors.New("wire type does not fit the field")
+	errPaddedTag = errors.New("field tag is padded")
 	errGroup     = errors.New("groups are not supported")
 	errField     = errors.New("field number 0")
 	errUTF8      = errors.New("invalid UTF-8")
@@ -95,6 +96,11 @@ func tag(b []byte, p int) (t uint64, next int, err error) {
 	t, next, err = uvarint(b, p)
 	if err == nil && (t>>3 == 0 || t>>3 > 1<<29-1) {
 		err = errField
+	}
+	// A number padded with a zero byte is the same tag in other bytes. No encoder writes
+	// it, and whoever looks for a tag by its byte would pass over it.
+	if err == nil && next-p > 1 && b[next-1] == 0 {
+		err = errPaddedTag
 	}
 	return t, next, err
 }
