@@ -86,6 +86,8 @@ func (d *Decoder) scan() error {
 		t, next, err := tag(b, p)
 		if err == nil {
 			switch {
+			case t == tagSymbol && next > p+1:
+				err = errPaddedTag // the symbol table is hopped by the tag's one byte
 			case t == tagSymbol:
 				next, err = d.hopSymbols(p)
 			case t == tagTimeSeries:
@@ -216,6 +218,9 @@ func (d *Decoder) own(before, n int) {
 	}
 	if d.single {
 		d.single = false
+		if d.index == nil {
+			d.index = []uint32{} // Series is not nil, even when no series has a sample
+		}
 		for i := range before {
 			d.index = append(d.index, uint32(i))
 		}

@@ -246,6 +246,7 @@ func TestScanFaults(t *testing.T) {
 		{"cut timestamp", "\x22\x00\x2a\x04\x12\x02\x10\x80", "request byte 4: ends in the middle"},
 		{"endless varint", "\x22\x00\x2a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "request byte 2: varint of more"},
 		{"huge length", "\x22\x00\x2a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "request byte 2: ends in the middle"},
+		{"padded symbol tag", "\x22\x00\xa2\x00\x01a", "request byte 2: field tag is padded"},
 		{"symbol as varint", "\x20\x01", "request byte 0: wire type does not fit"},
 		{"value as varint", "\x22\x00\x2a\x04\x12\x02\x08\x01", "request byte 4: wire type does not fit"},
 		{"sample as varint", "\x22\x00\x2a\x02\x10\x01", "request byte 4: wire type does not fit"},
@@ -295,5 +296,17 @@ func TestScanDoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, scan); n != 0 {
 		t.Fatalf("%v allocations", n)
+	}
+}
+
+// TestSeriesWithoutSamples: an index of length 0 is not the nil that says "one sample
+// each".
+func TestSeriesWithoutSamples(t *testing.T) {
+	var d Decoder
+	if err := d.Scan([]byte("\x22\x00\x22\x01a\x2a\x04\x0a\x02\x01\x01")); err != nil {
+		t.Fatal(err)
+	}
+	if d.NumSeries != 1 || len(d.Values) != 0 || d.Series == nil {
+		t.Fatalf("series %d, values %v, index %v", d.NumSeries, d.Values, d.Series)
 	}
 }

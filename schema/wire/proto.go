@@ -97,11 +97,6 @@ func tag(b []byte, p int) (t uint64, next int, err error) {
 	if err == nil && (t>>3 == 0 || t>>3 > 1<<29-1) {
 		err = errField
 	}
-	// A number padded with a zero byte is the same tag in other bytes. No encoder writes
-	// it, and whoever looks for a tag by its byte would pass over it.
-	if err == nil && next-p > 1 && b[next-1] == 0 {
-		err = errPaddedTag
-	}
 	return t, next, err
 }
 
