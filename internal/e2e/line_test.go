@@ -21,6 +21,7 @@ type line struct {
 	clickhouse string
 	api        string
 	agentWeb   string
+	pipeWeb    string
 
 	broker                    breakable
 	store, pipe, serve, agent *process
@@ -52,27 +53,38 @@ func (a apache) Start() {
 	}
 }
 
-// startLine starts every program. The agent scrapes the targets every second, on node n1.
-func startLine(t *testing.T, realKafka bool, targets []*target) *line {
-	l := &line{t: t, dir: t.TempDir(), clickhouse: freeAddr(t), api: freeAddr(t), agentWeb: freeAddr(t)}
+// newLine picks addresses and starts nothing.
+func newLine(t *testing.T) *line {
+	l := &line{t: t, dir: t.TempDir(), clickhouse: freeAddr(t), api: freeAddr(t), agentWeb: freeAddr(t), pipeWeb: freeAddr(t)}
+	l.setKafka(freeAddr(t))
+	return l
+}
+
+// setKafka says where the broker is or will be.
+func (l *line) setKafka(addr string) {
+	l.kafka = addr
+	l.env = []string{
+		"SEXTANT_KAFKA_BROKERS=" + l.kafka, "SEXTANT_CLICKHOUSE_ADDR=" + l.clickhouse, "SEXTANT_CLICKHOUSE_PROTOCOL=http",
+		"SEXTANT_SERVE_LISTEN=" + l.api, "SEXTANT_PIPELINE_LISTEN=" + l.pipeWeb,
+	}
+}
+
+// startLine starts every program. The agent scrapes the targets every second, on node
+// n1, and beside them the jobs, which are items of scrape_configs.
+func startLine(t *testing.T, realKafka bool, targets []*target, jobs ...string) *line {
+	l := newLine(t)
 	if realKafka {
 		a, err := kafkatest.StartApache(l.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = a.Stop() })
-		l.kafka, l.broker = a.Addr(), apache{t, a}
+		l.setKafka(a.Addr())
+		l.broker = apache{t, a}
 	} else {
-		l.kafka = freeAddr(t)
-		b := start(t, l.dir, "broker", nil, "sextant", "embedded", "--dir", l.dir+"/broker", "--kafka", l.kafka, "--clickhouse", "none", "--group", "sextant-pipeline")
-		l.broker = b
-		l.awaitLog("broker", "ready")
+		l.startBroker()
 	}
-	l.store = start(t, l.dir, "store", nil, "sextant", "embedded", "--dir", l.dir+"/store", "--kafka", "none", "--clickhouse", l.clickhouse)
-	l.env = []string{
-		"SEXTANT_KAFKA_BROKERS=" + l.kafka, "SEXTANT_CLICKHOUSE_ADDR=" + l.clickhouse, "SEXTANT_CLICKHOUSE_PROTOCOL=http",
-		"SEXTANT_SERVE_LISTEN=" + l.api, "SEXTANT_PIPELINE_LISTEN=127.0.0.1:0",
-	}
+	l.startStore()
 	setup := []string{"migrate"} // the embedded broker makes its topics itself
 	if realKafka {
 		setup = []string{"setup", "--replication", "1"}
@@ -80,13 +92,26 @@ func startLine(t *testing.T, realKafka bool, targets []*target) *line {
 	if out, status := run(t, l.env, "sextant", setup...); status != 0 {
 		t.Fatalf("%v: %s", setup, out)
 	}
-	l.pipe = start(t, l.dir, "pipeline", l.env, "sextant", "pipeline")
-	l.serve = start(t, l.dir, "api", l.env, "sextant", "serve")
-	l.agent = start(t, l.dir, "agent", nil, "sextant-agent", "--config", l.agentConfig(targets))
+	l.startPrograms(targets, jobs...)
 	return l
 }
 
-func (l *line) agentConfig(targets []*target) string {
+func (l *line) startBroker() {
+	l.broker = start(l.t, l.dir, "broker", nil, "sextant", "embedded", "--dir", l.dir+"/broker", "--kafka", l.kafka, "--clickhouse", "none", "--group", "sextant-pipeline")
+	l.awaitLog("broker", "ready")
+}
+
+func (l *line) startStore() {
+	l.store = start(l.t, l.dir, "store", nil, "sextant", "embedded", "--dir", l.dir+"/store", "--kafka", "none", "--clickhouse", l.clickhouse)
+}
+
+func (l *line) startPrograms(targets []*target, jobs ...string) {
+	l.pipe = start(l.t, l.dir, "pipeline", l.env, "sextant", "pipeline")
+	l.serve = start(l.t, l.dir, "api", l.env, "sextant", "serve")
+	l.agent = start(l.t, l.dir, "agent", nil, "sextant-agent", "--config", l.agentConfig(targets, jobs...))
+}
+
+func (l *line) agentConfig(targets []*target, jobs ...string) string {
 	l.t.Helper()
 	var text strings.Builder
 	fmt.Fprintf(&text, "node: n1\nself: false\nkafka: {brokers: [%q]}\nspool: {dir: %q}\nweb: {listen: %q}\n", l.kafka, l.dir+"/spool", l.agentWeb)
@@ -98,6 +123,9 @@ func (l *line) agentConfig(targets []*target) string {
 		text.WriteString(x.Addr())
 	}
 	text.WriteString("]\n")
+	for _, j := range jobs {
+		fmt.Fprintf(&text, "  - %s\n", j)
+	}
 	path := filepath.Join(l.dir, "agent.yaml")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		l.t.Fatal(err)
@@ -170,4 +198,14 @@ func (l *line) awaitGiven(targets []*target, n int) {
 		}
 		return nil
 	})
+}
+
+// logText is what a program has written so far.
+func (l *line) logText(name string) string {
+	l.t.Helper()
+	text, err := os.ReadFile(filepath.Join(l.dir, name+".log"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(text)
 }
