@@ -34,6 +34,7 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 		},
 	}
 	pipelineBench.Flags().IntVar(&lineOpts.Nodes, "nodes", 5000, "nodes of the fleet")
+	pipelineBench.Flags().StringVar(&lineOpts.Dir, "dir", "", "keep data, logs and the profile in this folder")
 	pipelineBench.Flags().IntVar(&lineOpts.Ticks, "ticks", 40, "scrapes of each node")
 
 	var agentOpts agent.Options
