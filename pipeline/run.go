@@ -90,7 +90,7 @@ func (r *runner) loop(ctx context.Context) error {
 		records, err := r.src.Fetch(ctx)
 		if ctx.Err() != nil {
 			// Records that came with the cancellation are read again by whoever is next.
-			return nil
+			return nil //nolint:nilerr // the end was asked for
 		}
 		if err != nil {
 			return fmt.Errorf("fetch: %w", err)

@@ -37,7 +37,7 @@ var Accepted = map[config.ScrapeProtocol]bool{
 }
 
 func newFetcher(client *http.Client, url string, cfg *config.ScrapeConfig, timeout time.Duration) (*fetcher, error) {
-	req, err := http.NewRequest(http.MethodGet, url, http.NoBody)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody) // each fetch brings its own
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func acceptHeader(ps []config.ScrapeProtocol) string {
 
 // fetch reads the whole body into dst and says in which format it is.
 func (f *fetcher) fetch(ctx context.Context, dst *bytes.Buffer) (exposition.Format, error) {
-	resp, err := f.client.Do(f.request.WithContext(ctx))
+	resp, err := f.client.Do(f.request.WithContext(ctx)) //nolint:bodyclose // drain closes it
 	if err != nil {
 		return 0, err
 	}

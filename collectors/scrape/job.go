@@ -90,7 +90,7 @@ func (j *job) ensure(w wanted) {
 		return
 	}
 	t := &target{node: j.owner.opts.Node, sink: j.owner.opts.Sink, log: j.log, metrics: j.owner.metrics, job: j.metrics}
-	step := 0
+	var step int
 	if old != nil {
 		old.halt()
 		step = old.step

@@ -171,7 +171,7 @@ func readAll(t *testing.T, addr string, last int) arrived {
 				for _, r := range records {
 					e, err := wire.ParseEnvelope(r.Headers)
 					if err != nil || string(r.Key) != e.Node {
-						return fmt.Errorf("record %d with key %s: %v", r.Offset, r.Key, err)
+						return fmt.Errorf("record %d with key %s: %w", r.Offset, r.Key, err)
 					}
 					a.envelopes = append(a.envelopes, e)
 					a.payloads = append(a.payloads, string(r.Value))

@@ -71,8 +71,8 @@ func parseJournal(b []byte, agent string) (s standing, good int, err error) {
 		if crc32.Checksum(r[:17], castagnoli) != binary.LittleEndian.Uint32(r[17:]) {
 			break
 		}
-		if err := s.apply(r[0], from, to); err != nil {
-			break
+		if s.apply(r[0], from, to) != nil {
+			break // what follows cannot be trusted, as behind a bad checksum
 		}
 	}
 	return s, good, nil

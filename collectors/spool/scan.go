@@ -109,9 +109,9 @@ func (s *scanner) entryAt(off int64, want uint64) (e Entry, size int64, err erro
 	var frame [frameSize]byte
 	n, err := s.r.ReadAt(frame[:], off)
 	switch {
-	case n == 0 && err == io.EOF:
+	case n == 0 && errors.Is(err, io.EOF):
 		return Entry{}, 0, errEnd
-	case n < frameSize && err == io.EOF:
+	case n < frameSize && errors.Is(err, io.EOF):
 		return Entry{}, 0, errTorn
 	case n < frameSize:
 		return Entry{}, 0, err

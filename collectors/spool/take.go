@@ -88,15 +88,16 @@ func (s *Spool) take(from, to uint64, room int) (items []Item, left int, err err
 func (s *Spool) claim(from, to uint64) (uint64, segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for seq := s.free(from); seq < min(to, s.visible) && !s.closed; seq = s.free(seq) {
-		seg := s.find(seq)
-		if seg == nil {
-			panic(fmt.Sprintf("BUG: number %d is unsettled and in no segment", seq))
-		}
-		s.taken.add(span{seq, seq + 1})
-		return seq, *seg
+	seq := s.free(from)
+	if s.closed || seq >= min(to, s.visible) {
+		return 0, segment{}
 	}
-	return 0, segment{}
+	seg := s.find(seq)
+	if seg == nil {
+		panic(fmt.Sprintf("BUG: number %d is unsettled and in no segment", seq))
+	}
+	s.taken.add(span{seq, seq + 1})
+	return seq, *seg
 }
 
 // free is the lowest number ≥ n that is neither settled nor taken.

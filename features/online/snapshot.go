@@ -42,7 +42,8 @@ func (s *Snapshot) Len() int { return len(s.Tick) }
 func (s *Snapshot) Find(dst []int32, keys [][]string) []int32 {
 	var buf [256]byte
 	for i := range keys[0] {
-		row, ok := int32(-1), false
+		var row int32
+		var ok bool
 		if len(keys) == 1 {
 			row, ok = s.index[keys[0][i]]
 		} else {

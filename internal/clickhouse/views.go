@@ -194,7 +194,6 @@ func (db *DB) alterView(ctx context.Context, v *features.View) error {
 
 type columnInfo struct {
 	kind, comment string
-	key           bool
 }
 
 // columnsOf reads the columns of v's table, and checks that the keys are v's.

@@ -80,7 +80,7 @@ func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	<-ended
+	<-ended // http.ErrServerClosed
 	return err
 }
 

@@ -54,7 +54,8 @@ func (d *Decoder) refs(i int) ([]uint32, error) {
 		if err != nil {
 			return nil, &OffsetError{p, err}
 		}
-		start, end := next, 0
+		start := next
+		var end int
 		switch t {
 		case tagRefs:
 			start, end, err = span(b, next)
@@ -110,7 +111,7 @@ func (d *Decoder) Meta(i int) (typ MetricType, unit, help string) {
 		if err != nil {
 			break
 		}
-		end := 0
+		var end int
 		if t == tagMetadata {
 			if next, end, err = span(b, next); err == nil {
 				m.read(b[:end], next)

@@ -45,8 +45,7 @@ func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() })
 	defer timer.Stop()
-	<-p.done
-	p.done <- nil
+	p.done <- <-p.done
 }
 
 // wait lets d pass, reads the memory each second, and fails when the process ends.

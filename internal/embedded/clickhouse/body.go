@@ -66,7 +66,7 @@ type lazy struct {
 func (l *lazy) Read(p []byte) (int, error) {
 	if l.r == nil {
 		r, err := l.open()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return 0, io.EOF // an empty body needs no header
 		}
 		if err != nil {
@@ -88,7 +88,7 @@ func (d *decoded) Read(p []byte) (int, error) {
 	if d.left -= int64(n); d.left < 0 {
 		return 0, &http.MaxBytesError{Limit: d.limit}
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		var large *http.MaxBytesError
 		if !errors.As(err, &large) {
 			err = fail(codeCannotDecompress, "Cannot decompress the request's body: %v", err)
@@ -97,9 +97,9 @@ func (d *decoded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sql reads the request's text until it is complete or max bytes are there: the
+// sql reads the request's text until it is complete or limit bytes are there: the
 // statement, and whatever of its data came along. rest is what is left of the body.
-func (q *request) sql(body io.Reader, max int) (text string, complete bool, err error) {
+func (q *request) sql(body io.Reader, limit int) (text string, complete bool, err error) {
 	buf := make([]byte, 0, 4<<10)
 	if q.query != "" {
 		buf = append(append(buf, q.query...), '\n')
@@ -108,13 +108,13 @@ func (q *request) sql(body io.Reader, max int) (text string, complete bool, err 
 			return string(buf), false, nil
 		}
 	}
-	for len(buf) <= max {
+	for len(buf) <= limit {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return string(buf), true, nil
 		}
 		if err != nil {

@@ -375,7 +375,7 @@ func TestDriverQueryID(t *testing.T) {
 func TestDriverAsyncAndDedup(t *testing.T) {
 	db := dial(t, nil)
 	tbl := table(t, "a UInt64")
-	if err := db.AsyncInsert(t.Context(), "INSERT INTO "+tbl+" VALUES (1), (2)", true); err != nil {
+	if err := db.Exec(ch.Context(t.Context(), ch.WithAsync(true)), "INSERT INTO "+tbl+" VALUES (1), (2)"); err != nil {
 		t.Fatal(err)
 	}
 	if got := scan[uint64](t, t.Context(), db, "SELECT sum(a) FROM "+tbl); got != 3 {

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,7 +46,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.cfg.Logger.Debug("clickhouse: statement failed", slog.String("query_id", q.id), slog.Int("code", e.Code), slog.String("error", e.Text))
 		// A client that still sends its body would not see an answer before the
 		// connection is reset: what is left of the body is read, within bounds.
-		io.CopyN(io.Discard, r.Body, maxDrain)
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrain)
 		o.fail(e)
 	}
 }
@@ -184,7 +185,7 @@ func (s *Server) statement(ctx context.Context, x *session, text string, st stat
 	}
 	if x.q.streams(name) {
 		err := x.stream(ctx, text, o)
-		if e, ok := err.(*chdb.Error); !ok || !e.NotStreamable() {
+		if e := (*chdb.Error)(nil); !errors.As(err, &e) || !e.NotStreamable() {
 			return err
 		}
 	}

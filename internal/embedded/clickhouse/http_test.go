@@ -289,9 +289,9 @@ func TestRequestEncodings(t *testing.T) {
 	for i := range 50_000 {
 		fmt.Fprintln(&rows, i)
 	}
-	pack := func(make func(io.Writer) io.WriteCloser) string {
+	pack := func(open func(io.Writer) io.WriteCloser) string {
 		var b bytes.Buffer
-		w := make(&b)
+		w := open(&b)
 		io.WriteString(w, rows.String())
 		w.Close()
 		return b.String()
