@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -108,13 +107,14 @@ func (c *Config) views() ([]*features.View, error) {
 	if c.Views == "" {
 		return features.Builtin()
 	}
-	var dir fs.FS = os.DirFS(c.Views)
-	views, err := features.Load(dir)
+	return viewsIn(c.Views)
+}
+
+// viewsIn loads a folder of feature views.
+func viewsIn(dir string) ([]*features.View, error) {
+	views, err := features.Load(os.DirFS(dir))
 	if err != nil {
-		return nil, exit.Config(err)
-	}
-	if len(views) == 0 {
-		return nil, exit.Config(fmt.Errorf("views: no .yaml file in %s", c.Views))
+		return nil, exit.Config(fmt.Errorf("feature views of %s:\n%w", dir, err))
 	}
 	return views, nil
 }

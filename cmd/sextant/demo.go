@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,6 +81,9 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	}
 	screen.Print("starting broker and ClickHouse, data in %s", o.dir)
 	parts, err := startEmbedded(ctx, embeddedConfig{dir: o.dir, kafka: "127.0.0.1:0", clickhouse: o.clickhouse, group: cfg.Pipeline.Group}, screen, log, reg)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w (choose another with --clickhouse)", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -104,9 +108,9 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 		return collectors.Run(ctx, agentCfg, collectors.Deps{Log: log, Registry: reg})
 	})
 	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, views)
-	watchErr := watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
+	watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
 		sql: "http://" + parts.clickhouse.Addr()})
-	if err := errors.Join(watchErr, line.Stop()); err != nil {
+	if err := line.Stop(); err != nil {
 		return err
 	}
 	screen.Close()

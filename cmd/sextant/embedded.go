@@ -77,7 +77,7 @@ func startEmbedded(ctx context.Context, c embeddedConfig, progress io.Writer, lo
 		e.clickhouse, err = clickhouse.Start(ctx, clickhouse.Config{
 			Dir: filepath.Join(c.dir, "clickhouse"), Library: library, Addr: c.clickhouse, Logger: log, Registerer: reg})
 		if err != nil {
-			return nil, fmt.Errorf("embedded clickhouse: %w", err)
+			return nil, err
 		}
 	}
 	if c.kafka != "none" {
@@ -90,7 +90,7 @@ func startEmbedded(ctx context.Context, c embeddedConfig, progress io.Writer, lo
 			Dir: filepath.Join(c.dir, "kafka"), Addr: c.kafka, Topics: want, Group: c.group, Logger: log, Registerer: reg})
 		if err != nil {
 			e.Close()
-			return nil, fmt.Errorf("embedded broker: %w", err)
+			return nil, err
 		}
 	}
 	return e, nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -65,14 +64,7 @@ func viewsOf(args []string) ([]*features.View, error) {
 	} else if !info.IsDir() {
 		return nil, exit.Usage(fmt.Errorf("%s is not a folder", args[0]))
 	}
-	views, err := features.Load(os.DirFS(args[0]))
-	if err != nil {
-		return nil, exit.Config(err)
-	}
-	if len(views) == 0 {
-		return nil, exit.Config(errors.New("no .yaml file in " + args[0]))
-	}
-	return views, nil
+	return viewsIn(args[0])
 }
 
 func countFeatures(views []*features.View) int {

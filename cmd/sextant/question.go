@@ -16,7 +16,8 @@ import (
 
 // question asks the feature API about this host, over HTTP as any client would.
 type question struct {
-	url, body string
+	url, node string
+	features  []string
 	since     time.Time // rows of an earlier run do not count
 	client    *http.Client
 	served    atomic.Bool
@@ -42,29 +43,39 @@ func newQuestion(url, node string, views []*features.View) *question {
 			names = append(names, name)
 		}
 	}
-	body, err := json.Marshal(map[string]any{"features": names, "entities": map[string][]string{"node": {node}}})
+	return &question{url: url + "/get-online-features", node: node, features: names, since: time.Now(), client: &http.Client{Timeout: 2 * time.Second}}
+}
+
+func (q *question) body(names []string) string {
+	body, err := json.Marshal(map[string]any{"features": names, "entities": map[string][]string{"node": {q.node}}})
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return &question{url: url + "/get-online-features", body: string(body), since: time.Now(), client: &http.Client{Timeout: 2 * time.Second}}
+	return string(body)
 }
 
-// Curl is the question as a command to copy.
-func (q *question) Curl() string { return fmt.Sprintf("curl -s %s -d '%s'", q.url, q.body) }
+// Curl is the question about the named features as a command to copy.
+func (q *question) Curl(names []string) string {
+	return fmt.Sprintf("curl -s %s -d '%s'", q.url, q.body(names))
+}
 
 // Served says whether an answer ever had a feature of this run.
 func (q *question) Served() bool { return q.served.Load() }
 
 // reply is an answer of the API.
 type reply struct {
-	text    string // as it came
-	present bool   // at least one feature has a value that is newer than the question
-	summary string // names and values, or the status of what has none
+	text    string   // as it came
+	fresh   bool     // at least one feature has a value that is newer than the question
+	present []string // the features that have a value, as they were asked for
+	summary string   // names and values, or the status of what has none
 }
 
-// Ask asks once.
-func (q *question) Ask(ctx context.Context) (reply, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewBufferString(q.body))
+// Complete says that every feature has a value, and one of them is of this run.
+func (r reply) Complete(asked int) bool { return r.fresh && len(r.present) == asked }
+
+// Ask asks once about the named features.
+func (q *question) Ask(ctx context.Context, names []string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewBufferString(q.body(names)))
 	if err != nil {
 		return reply{}, err
 	}
@@ -81,18 +92,18 @@ func (q *question) Ask(ctx context.Context) (reply, error) {
 	if resp.StatusCode != http.StatusOK {
 		return reply{}, fmt.Errorf("%s answers %s: %s", q.url, resp.Status, text)
 	}
-	r, err := parseReply(text, q.since)
+	r, err := parseReply(text, names, q.since)
 	if err != nil {
 		return reply{}, fmt.Errorf("answer of %s: %w", q.url, err)
 	}
-	if r.present {
+	if r.fresh {
 		q.served.Store(true)
 	}
 	return r, nil
 }
 
-// parseReply reads an answer about one entity with one join key.
-func parseReply(text []byte, since time.Time) (reply, error) {
+// parseReply reads an answer about the features of one entity with one join key.
+func parseReply(text []byte, asked []string, since time.Time) (reply, error) {
 	var answer struct {
 		Metadata struct {
 			Names []string `json:"feature_names"`
@@ -110,12 +121,13 @@ func parseReply(text []byte, since time.Time) (reply, error) {
 	var parts []string
 	for i, column := range answer.Results {
 		// The first column is the join key, which is present in any answer.
-		if i == 0 || i >= len(answer.Metadata.Names) || len(column.Statuses) != 1 || len(column.Values) != 1 || len(column.Times) != 1 {
+		if i == 0 || i > len(asked) || i >= len(answer.Metadata.Names) || len(column.Statuses) != 1 || len(column.Values) != 1 || len(column.Times) != 1 {
 			continue
 		}
 		value := column.Statuses[0]
 		if value == features.Present.String() {
-			r.present = r.present || column.Times[0].After(since)
+			r.present = append(r.present, asked[i-1])
+			r.fresh = r.fresh || column.Times[0].After(since)
 			value = string(column.Values[0])
 		}
 		parts = append(parts, answer.Metadata.Names[i]+" "+value)

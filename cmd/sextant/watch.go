@@ -19,23 +19,29 @@ type watching struct {
 	duration time.Duration
 }
 
-// watch shows what the line does until ctx ends or the duration is over, and prints the
-// first answer that holds a feature. It returns the cause when a part has failed.
-func watch(ctx context.Context, w watching) error {
+// watch shows what the line does until ctx ends or the duration is over. It prints the
+// first answer that holds a feature, and the first that lacks none: features over a
+// minute need a minute's beginning, and what is static is evaluated less often.
+func watch(ctx context.Context, w watching) {
 	var over <-chan time.Time
 	if w.duration > 0 {
 		over = time.After(w.duration)
 	}
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
+	first, all := true, true // still to be announced
 	for n := 0; ; n++ {
-		served := w.ask.Served()
-		answer, err := w.ask.Ask(ctx)
+		answer, err := w.ask.Ask(ctx, w.ask.features)
 		if err != nil {
 			answer.summary = "no answer yet"
 		}
-		if answer.present && !served {
-			w.announce(answer.text)
+		switch {
+		case all && answer.Complete(len(w.ask.features)):
+			first, all = false, false
+			w.announce(ctx, "every feature is served", answer.present)
+		case first && answer.fresh:
+			first = false
+			w.announce(ctx, "the first features are served", answer.present)
 		}
 		if w.screen.tty || n%10 == 0 {
 			w.screen.Show(append(w.lines(), "features   "+answer.summary))
@@ -43,19 +49,21 @@ func watch(ctx context.Context, w watching) error {
 		select {
 		case <-second.C:
 		case <-over:
-			return nil
+			return
 		case <-ctx.Done():
-			if cause := context.Cause(ctx); cause != ctx.Err() {
-				return cause
-			}
-			return nil
+			return
 		}
 	}
 }
 
-func (w watching) announce(answer string) {
+// announce prints the question about the named features, and the answer to exactly that.
+func (w watching) announce(ctx context.Context, what string, names []string) {
+	answer, err := w.ask.Ask(ctx, names)
+	if err != nil {
+		return // stopping
+	}
 	w.screen.Print(`
-features are served, %.0f s after the start.
+%s, %.0f s after the start.
 
   %s
 
@@ -64,7 +72,7 @@ features are served, %.0f s after the start.
 the same in SQL:
 
   curl -s %s -d "SELECT * FROM sextant.node_monitoring ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
-`, time.Since(w.began).Seconds(), w.ask.Curl(), answer, w.sql)
+`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql)
 }
 
 // lines is the state of each step, from the program's own metrics.
