@@ -1,0 +1,170 @@
+package receive
+
+import (
+	"strings"
+	"sync"
+
+	"sextant/schema/wire"
+)
+
+// The most that a router remembers. Beyond it, all is forgotten and learnt again.
+const (
+	maxKnown       = 1 << 17  // series
+	maxSymbolBytes = 32 << 20 // text
+	maxPlanned     = 1 << 17  // series of all remembered plans
+	maxSeen        = 1 << 12  // layouts seen once
+)
+
+// router remembers where the series of the senders go, and the plans of requests whose
+// layout came more than once. Its methods may be called from any goroutine.
+type router struct {
+	rules rules
+	seed  uint64
+
+	mu      sync.Mutex             // guards all below
+	known   map[[2]uint64]*series  // by what the sender wrote
+	named   map[[2]uint64]*series  // by node and labels as they go on
+	homes   map[home]*homeOf       //
+	symbols symbols                // of all series
+	plans   map[[2]uint64]*plan    // by layout
+	seen    map[[2]uint64]struct{} // layouts that came once
+	planned int                    // series of plans
+	pass    uint64                 // number of the plan that is being made
+	block   uint64                 // number of the block that is being made
+	order   []*homeOf              // of the plan that is being made
+	places  []*series              // of the plan that is being made, by series of the request
+	labels  []wire.Label
+}
+
+// series is a series as it goes on.
+type series struct {
+	home *homeOf
+	refs []uint32 // symbols: name, value, name, …
+	meta metadata
+
+	refused error // why it does not go on
+	dropped bool  // by a relabelling rule
+
+	pass uint64 // the plan that last used it …
+	slot uint32 // … and its place there
+}
+
+type metadata struct {
+	typ        wire.MetricType
+	unit, help uint32 // symbols
+}
+
+// homeOf is a home with the series that the plan being made has there.
+type homeOf struct {
+	home
+	pass    uint64
+	members []member
+}
+
+// member is a series of a request, the first of its labels.
+type member struct {
+	*series
+	of uint32 // its index in the request
+}
+
+func newRouter(r rules, seed uint64) *router {
+	x := &router{rules: r, seed: seed, plans: map[[2]uint64]*plan{}, seen: map[[2]uint64]struct{}{}}
+	x.forget()
+	return x
+}
+
+// forget empties the memory of series. Plans stand by themselves and stay.
+func (r *router) forget() {
+	r.known, r.named = map[[2]uint64]*series{}, map[[2]uint64]*series{}
+	r.homes = map[home]*homeOf{}
+	r.symbols = newSymbols()
+}
+
+// find returns series i of the batch. The error says that its labels cannot be read.
+func (r *router) find(b *batch, i int) (*series, error) {
+	key, err := b.key(i)
+	if err != nil {
+		return nil, err
+	}
+	s := r.known[key]
+	if s == nil {
+		if s, err = r.learn(b, i); err != nil {
+			return nil, err
+		}
+		r.known[key] = s
+	}
+	return s, nil
+}
+
+// learn makes a series of what the request says, or finds that the same one came in
+// another form.
+func (r *router) learn(b *batch, i int) (*series, error) {
+	ls := r.labels[:0]
+	err := b.Labels(i, func(name, value []byte) bool {
+		ls = append(ls, wire.Label{Name: string(name), Value: string(value)})
+		return true
+	})
+	r.labels = ls
+	if err != nil {
+		return nil, err
+	}
+	h, ls, keep, err := r.rules.apply(ls)
+	if !keep || err != nil {
+		return &series{dropped: !keep, refused: err}, nil
+	}
+	id := hash(h.node, ls, r.seed)
+	s := r.named[id]
+	if s == nil {
+		s = &series{home: r.homeOf(h), refs: make([]uint32, 0, 2*len(ls))}
+		for _, l := range ls {
+			s.refs = append(s.refs, r.symbols.ref(l.Name), r.symbols.ref(l.Value))
+		}
+		r.named[id] = s
+	}
+	if typ, unit, help := b.Meta(i); typ != 0 || unit != "" || help != "" {
+		s.meta = metadata{typ, r.symbols.ref(unit), r.symbols.ref(help)}
+	}
+	return s, nil
+}
+
+func (r *router) homeOf(h home) *homeOf {
+	x := r.homes[h]
+	if x == nil {
+		x = &homeOf{home: home{strings.Clone(h.node), strings.Clone(h.target)}}
+		r.homes[x.home] = x
+	}
+	return x
+}
+
+// symbols numbers texts. Number 0 is the empty text.
+type symbols struct {
+	refs  map[string]uint32
+	text  []string
+	local []local // by number
+	bytes int
+}
+
+// local is the number that a text has in the block that is being made.
+type local struct {
+	block uint64
+	ref   uint32
+}
+
+func newSymbols() symbols {
+	s := symbols{refs: map[string]uint32{}}
+	s.ref("")
+	return s
+}
+
+func (s *symbols) ref(text string) uint32 {
+	if ref, ok := s.refs[text]; ok {
+		return ref
+	}
+	text = strings.Clone(text)
+	ref := uint32(len(s.text))
+	s.refs[text] = ref
+	s.text = append(s.text, text)
+	s.local = append(s.local, local{})
+	s.bytes += len(text)
+	return ref
+}
