@@ -3,7 +3,9 @@
 # loopback, from the jars of Maven Central.
 #
 #   scripts/kafka.sh fetch                    download once, verify, keep in the cache
-#   scripts/kafka.sh start DIR PORT CPORT     format DIR if new, start, wait until it serves
+#   scripts/kafka.sh start DIR PORT CPORT     format DIR if new, start, wait until it serves;
+#                                             DIR/extra.properties, if there, adds to the
+#                                             settings and overrides them
 #   scripts/kafka.sh stop|kill9|status DIR
 #   scripts/kafka.sh restart DIR              stop, then start on the same ports
 #
@@ -25,7 +27,7 @@ die() {
 }
 
 usage() {
-	sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+	sed -n '2,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 	exit "$1"
 }
 
@@ -91,6 +93,8 @@ broker.heartbeat.interval.ms=500
 num.network.threads=2
 num.io.threads=4
 EOF
+	# Of a key that stands twice, the last counts.
+	if [ -f "$dir/extra.properties" ]; then cat "$dir/extra.properties" >>"$dir/server.properties"; fi
 }
 
 # A small heap, and the compiler that starts fast: the tests share two cores with it.
@@ -121,7 +125,7 @@ start() {
 # await returns once clients can connect.
 await() {
 	local dir=$1 port
-	port=$(sed -n 's/^advertised.listeners=.*:\([0-9]*\)$/\1/p' "$dir/server.properties")
+	port=$(sed -n 's/^advertised.listeners=.*:\([0-9]*\)$/\1/p' "$dir/server.properties" | tail -n 1)
 	for _ in $(seq $((ready_seconds * 10))); do
 		if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
 			echo "127.0.0.1:$port"

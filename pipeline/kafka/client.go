@@ -163,6 +163,9 @@ func pingOne(ctx context.Context, cfg Config) error {
 			// Brokers say no more than this to a stranger.
 			return fmt.Errorf("%s: it closed the connection: wrong login, or TLS on one side only: %w", addr, rootCause(err))
 		}
+		if strings.Contains(err.Error(), "remote error: tls:") {
+			return fmt.Errorf("%s: it refuses the client certificate of tls.cert_file, or wants one: %w", addr, rootCause(err))
+		}
 		return fmt.Errorf("%s: %w", addr, rootCause(err))
 	}
 	if res.Error != nil {

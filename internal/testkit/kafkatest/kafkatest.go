@@ -21,18 +21,36 @@ type Apache struct {
 // StartApache fetches Apache Kafka if it is not in the cache, and starts it on new ports
 // and a new directory below dir. The caller calls Stop.
 func StartApache(dir string) (*Apache, error) {
+	return StartApacheWith(dir, func(Ports) string { return "" })
+}
+
+// Ports of a broker on loopback. Internal is free for a listener of the broker's own.
+type Ports struct{ Client, Controller, Internal int }
+
+// StartApacheWith is StartApache with broker settings, in the syntax of server.properties,
+// that are added to the usual ones and override them. The last of advertised.listeners
+// must be the clients'.
+func StartApacheWith(dir string, properties func(Ports) string) (*Apache, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
 	}
 	a := &Apache{dir: filepath.Join(dir, "kafka"), script: filepath.Join(root, "scripts", "kafka.sh")}
-	ports, err := FreePorts(2)
+	ports, err := FreePorts(3)
 	if err != nil {
 		return nil, err
 	}
 	a.port = ports[0]
 	if err := a.run("fetch"); err != nil {
 		return nil, err
+	}
+	if extra := properties(Ports{ports[0], ports[1], ports[2]}); extra != "" {
+		if err := os.MkdirAll(a.dir, 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(a.dir, "extra.properties"), []byte(extra), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	return a, a.run("start", a.dir, strconv.Itoa(ports[0]), strconv.Itoa(ports[1]))
 }
