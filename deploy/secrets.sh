@@ -30,7 +30,7 @@ certificate() {
 	# The containers run as other users than the one who runs this script.
 	chmod 644 "$1.pem" "$1.key" "$1.store.pem"
 }
-for name in kafka clickhouse agent pipeline api; do certificate "$name"; done
+for name in kafka clickhouse node-exporter agent pipeline api; do certificate "$name"; done
 chmod 644 ca.pem
 
 [[ -f clickhouse_password ]] || random >clickhouse_password
@@ -42,6 +42,10 @@ chmod 644 clickhouse_password clickhouse_reader_password grafana_password api_to
 sha() { tr -d '\n' <"$1" | sha256sum | cut -d' ' -f1; }
 cat >clickhouse-users.xml <<XML
 <clickhouse>
+  <profiles>
+    <!-- 2: reads only, but a client may set how long its query runs, as all do. -->
+    <sextant_reader><readonly>2</readonly></sextant_reader>
+  </profiles>
   <users>
     <default remove="remove"/>
     <sextant>
@@ -58,7 +62,7 @@ cat >clickhouse-users.xml <<XML
     <sextant_reader>
       <password_sha256_hex>$(sha clickhouse_reader_password)</password_sha256_hex>
       <networks><ip>::/0</ip></networks>
-      <profile>readonly</profile>
+      <profile>sextant_reader</profile>
       <quota>default</quota>
       <grants>
         <query>GRANT SELECT ON sextant.*</query>
@@ -70,7 +74,7 @@ XML
 chmod 644 clickhouse-users.xml
 
 cat >web.yaml <<'YAML'
-# Listeners of the agent and the pipeline: TLS, and a client certificate of this CA.
+# Listeners of agent, pipeline and node-exporter: TLS, and a client certificate of this CA.
 tls_server_config:
   cert_file: /run/sextant/service.pem
   key_file: /run/sextant/service.key

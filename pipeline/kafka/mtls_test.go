@@ -3,9 +3,6 @@ package kafka_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +10,7 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/cli"
 
+	"sextant/internal/testkit/deploykit"
 	"sextant/internal/testkit/kafkatest"
 	"sextant/pipeline/kafka"
 	"sextant/schema/topics"
@@ -108,22 +106,14 @@ func carry(t *testing.T, reader, writer kafka.Config) {
 	}
 }
 
-// composeSecrets runs a copy of deploy/secrets.sh and returns the folder that it made.
+// composeSecrets makes certificates as for compose and returns their folder.
 func composeSecrets(t *testing.T) string {
 	t.Helper()
-	script, err := os.ReadFile("../../deploy/secrets.sh")
+	dir, err := deploykit.Secrets("../..", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "secrets.sh")
-	if err := os.WriteFile(path, script, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("bash", path).CombinedOutput(); err != nil {
-		t.Fatalf("secrets.sh: %v: %s", err, out)
-	}
-	return filepath.Join(dir, "secrets")
+	return dir
 }
 
 // composeKafka returns the broker settings of docker-compose.yml, by property name.

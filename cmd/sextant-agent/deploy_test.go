@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"sextant/collectors"
+	"sextant/internal/httpserve"
+	"sextant/internal/testkit/deploykit"
+)
+
+// TestComposeConfig loads what docker-compose.yml gives to the agent, with the secrets that
+// secrets.sh makes.
+func TestComposeConfig(t *testing.T) {
+	dir := t.TempDir()
+	secrets, err := deploykit.Secrets("../..", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounts := map[string]string{"/run/sextant/service.pem": "agent.pem", "/run/sextant/service.key": "agent.key",
+		"/run/sextant/ca.pem": "ca.pem", "/run/sextant/web.yaml": "web.yaml"}
+	path, err := deploykit.Mounted("../../deploy/compose/agent.yaml", dir, secrets, mounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := collectors.LoadWith(path, func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Kafka.TLS == nil || len(cfg.Scrape) == 0 || cfg.Host.Enabled {
+		t.Errorf("%+v", cfg.Section)
+	}
+	for _, job := range cfg.Scrape {
+		if job.Scheme != "https" || job.HTTPClientConfig.TLSConfig.CertFile == "" {
+			t.Errorf("job %s is not scraped over mutual TLS", job.JobName)
+		}
+	}
+	web, err := deploykit.Mounted(secrets+"/web.yaml", dir, secrets, mounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := httpserve.Listen(httpserve.Options{Addr: "0.0.0.0:0", WebConfig: web})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := server.Run(ended, http.NotFoundHandler()); err != nil {
+		t.Fatal(err)
+	}
+}
