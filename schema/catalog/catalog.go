@@ -1,6 +1,10 @@
 // Package catalog says what each metric means: whether it is a counter, in which unit it
-// counts, what it is called once vendors agree, and which values mean "no value". The
-// facts are data, one row a metric, in the YAML files beside this one.
+// counts, what it is called once vendors agree, whose reading it is, and which values
+// mean "no value". The facts are data, one row a metric, in the YAML files beside this one.
+//
+// A Page resolves the series of one scrape together, since a row may name its device only
+// by a place that another row gives an id to. Values are treated one by one by
+// Metric.Normalize.
 package catalog
 
 import (
@@ -8,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"sextant/schema/wire"
 )
 
 //go:embed *.yaml
@@ -43,16 +49,33 @@ type Metric struct {
 	Name      string // as exposed
 	Canonical string // what it is stored as; Name where that is good already
 	Kind      Kind
+	Scope     Scope
 	Unit      string  // of canonical values; "" for bare numbers, states and codes
-	Scale     float64 // canonical value = exposed value × Scale
+	Scale     float64 // canonical value = exposed value × Scale + Offset
+	Offset    float64
 	Help      string
+	Raw       string // why it has no canonical name; "" if it has
 	Source    string // the exporter
+	Vendor    string // "" for sources that are no vendor's
 	Evidence  Evidence
 
 	Min, Max *float64  // range of canonical values; a value outside is no value
 	Blank    []float64 // exposed values that mean "no value", compared exactly
-	File     string    // where the row stands
-	Line     int
+
+	When []Condition  // the row is for series whose labels hold all of these
+	Add  []wire.Label // what the canonical series says that the exposed name said
+	Rank int          // of several rows for one canonical series on a page, the lowest stands
+	Fold Fold
+
+	File string // where the row stands
+	Line int
+
+	source     *source
+	rename     []wire.Label // Name of the exposed label, Value its canonical name
+	drop       []string
+	blankSpan  [2]float64 // lowest and highest of Blank
+	hasSpan    bool
+	consumedBy []string // labels of When that hold one value
 }
 
 // Evidence says how well a row is known.
@@ -67,7 +90,10 @@ const (
 )
 
 // Catalog looks metrics up. It does not change after Load and is safe for concurrent use.
-type Catalog struct{ byName map[string]*Metric }
+type Catalog struct {
+	byName  map[string][]*Metric // in the order of the file: the first that holds is meant
+	sources []*source
+}
 
 var embedded = sync.OnceValue(func() *Catalog {
 	c, err := Load(files)
@@ -80,19 +106,49 @@ var embedded = sync.OnceValue(func() *Catalog {
 // Default returns the catalogue that this build carries.
 func Default() *Catalog { return embedded() }
 
-// Lookup returns the row of a metric by the exact name that its source exposes. The row
-// is shared: do not change it.
+// Lookup returns the row of a metric by the exact name that its source exposes, if the
+// name says it all. Where labels decide, as for every vendor's metric, it finds nothing:
+// resolve the series in a Page. The row is shared: do not change it.
 func (c *Catalog) Lookup(name string) (*Metric, bool) {
-	m, ok := c.byName[name]
-	return m, ok
+	rows := c.byName[name]
+	if len(rows) != 1 || rows[0].Vendor != "" || len(rows[0].When) > 0 {
+		return nil, false
+	}
+	return rows[0], true
 }
 
-// Metrics returns all rows, sorted by name.
+// Metrics returns all rows, sorted by name and then as they are tried.
 func (c *Catalog) Metrics() []*Metric {
-	all := make([]*Metric, 0, len(c.byName))
-	for _, m := range c.byName {
-		all = append(all, m)
+	var all []*Metric
+	for _, rows := range c.byName {
+		all = append(all, rows...)
 	}
-	slices.SortFunc(all, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *Metric) int {
+		if d := strings.Compare(a.Name, b.Name); d != 0 {
+			return d
+		}
+		return a.Line - b.Line
+	})
 	return all
+}
+
+// row returns the row of a series, and whether the name is in the catalogue at all.
+func (c *Catalog) row(name string, ls []wire.Label) (m *Metric, known bool) {
+	rows := c.byName[name]
+	for _, m := range rows {
+		if allHold(m.When, ls) {
+			return m, true
+		}
+	}
+	return nil, len(rows) > 0
+}
+
+// claimant returns whose metric a name is that no row has.
+func (c *Catalog) claimant(name string, ls []wire.Label) *source {
+	for _, s := range c.sources {
+		if s.claimed(name, ls) {
+			return s
+		}
+	}
+	return nil
 }

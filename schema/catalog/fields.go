@@ -59,6 +59,7 @@ func (l *loader) number(n *yaml.Node) *float64 {
 	return &v
 }
 
+// numbers returns a list of numbers, in which a word stands for a list of the file.
 func (l *loader) numbers(n *yaml.Node) []float64 {
 	if n == nil {
 		return nil
@@ -69,7 +70,9 @@ func (l *loader) numbers(n *yaml.Node) []float64 {
 	}
 	var all []float64
 	for _, item := range n.Content {
-		if v := l.number(item); v != nil {
+		if named, ok := l.blanks[item.Value]; ok {
+			all = append(all, named...)
+		} else if v := l.number(item); v != nil {
 			all = append(all, *v)
 		}
 	}

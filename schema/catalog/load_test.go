@@ -33,7 +33,7 @@ func TestLoadFaults(t *testing.T) {
 		{"bad source unit", row("unit: bytes, canonical: b, from: furlong"), `m.yaml:4: unknown source unit "furlong"`},
 		{"source unit of another kind", row("unit: seconds, canonical: b, from: MiB"), "m.yaml:4: MiB converts to bytes, not to seconds"},
 		{"from and scale", row("unit: bytes, canonical: b, from: MiB, scale: 2"), "m.yaml:4: from and scale exclude"},
-		{"scale 0", row("unit: bytes, canonical: b, scale: 0"), "m.yaml:4: scale 0 is not above 0"},
+		{"scale 0", row("unit: bytes, canonical: b, scale: 0"), "m.yaml:4: scale is 0"},
 		{"scale as text", row("unit: bytes, canonical: b, scale: big"), `m.yaml:4: "big" is not a finite number`},
 		{"scale infinite", row("unit: bytes, canonical: b, scale: Inf"), `m.yaml:4: "Inf" is not a finite number`},
 		{"scaled under its own name", row("unit: bytes, from: MiB"), "m.yaml:4: a is scaled, so it needs a canonical name"},
@@ -94,7 +94,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, m := range c.Metrics() {
-			if m.Name == "" || m.Canonical == "" || m.Kind == Unknown || m.Help == "" || !(m.Scale > 0) {
+			if m.Name == "" || m.Canonical == "" || m.Kind == Unknown || m.Help == "" || m.Scale == 0 {
 				t.Fatalf("accepted %+v", m)
 			}
 		}

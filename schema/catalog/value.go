@@ -30,7 +30,7 @@ func (r Reason) String() string {
 
 // Plain says that Normalize does nothing to a number, so a reader may skip it.
 func (m *Metric) Plain() bool {
-	return m.Scale == 1 && m.Min == nil && m.Max == nil && len(m.Blank) == 0
+	return m.Scale == 1 && m.Offset == 0 && m.Min == nil && m.Max == nil && len(m.Blank) == 0
 }
 
 // Normalize turns an exposed value into the canonical one. If it is no value the result
@@ -40,13 +40,15 @@ func (m *Metric) Normalize(exposed float64) (float64, Reason) {
 	if exposed != exposed {
 		return math.NaN(), NotANumber
 	}
-	for _, blank := range m.Blank {
-		// Only equality: sources have real values above their sentinels.
-		if exposed == blank {
-			return math.NaN(), IsBlank
+	if m.hasSpan && exposed >= m.blankSpan[0] && exposed <= m.blankSpan[1] {
+		for _, blank := range m.Blank {
+			// Only equality: sources have real values above their sentinels.
+			if exposed == blank {
+				return math.NaN(), IsBlank
+			}
 		}
 	}
-	v := exposed * m.Scale
+	v := exposed*m.Scale + m.Offset
 	if m.Min != nil && v < *m.Min || m.Max != nil && v > *m.Max {
 		return math.NaN(), OutOfRange
 	}
