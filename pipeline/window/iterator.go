@@ -7,7 +7,7 @@ import (
 
 // iterator walks points for the engine; it is a chunkenc.Iterator of floats.
 type iterator struct {
-	points []Point
+	points Span
 	i      int // -1 before the first
 }
 
@@ -19,25 +19,24 @@ func (it *iterator) Next() chunkenc.ValueType {
 // Seek stands on the first point at t or later, never before the present one.
 func (it *iterator) Seek(t int64) chunkenc.ValueType { //nolint:govet // the signature is chunkenc.Iterator's
 	it.i = max(it.i, 0)
-	for it.i < len(it.points) && it.points[it.i].T < t {
+	for it.i < it.points.Len() && it.points.Time(it.i) < t {
 		it.i++
 	}
 	return it.valueType()
 }
 
 func (it *iterator) valueType() chunkenc.ValueType {
-	if it.i < len(it.points) {
+	if it.i < it.points.Len() {
 		return chunkenc.ValFloat
 	}
 	return chunkenc.ValNone
 }
 
 func (it *iterator) At() (int64, float64) {
-	p := &it.points[it.i]
-	return p.T, p.V
+	return it.points.Time(it.i), it.points.V[it.i]
 }
 
-func (it *iterator) AtT() int64 { return it.points[it.i].T }
+func (it *iterator) AtT() int64 { return it.points.Time(it.i) }
 func (*iterator) AtST() int64   { return 0 }
 func (*iterator) Err() error    { return nil }
 

@@ -39,10 +39,10 @@ type querier struct {
 	mint, maxt int64
 }
 
-// Select implements storage.Querier. The matchers are the very ones of a selector of a
-// kept expression, so the answer is a list that was kept ready.
+// Select implements storage.Querier. The matchers are those of a selector of a kept
+// expression, so the answer is a list that was kept ready.
 func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
-	i, ok := q.st.byFirst[ms[0]]
+	i, ok := q.st.find(ms)
 	if !ok {
 		return storage.ErrSeriesSet(fmt.Errorf("selector {%s} is of no kept expression", selectorKey(ms)))
 	}
@@ -59,7 +59,7 @@ func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, 
 		if s.newest() < lo {
 			continue
 		}
-		if p := s.span(lo, hi); len(p) > 0 {
+		if p := s.span(lo, hi); p.Len() > 0 {
 			q.views = append(q.views, viewedSeries{s.Labels, p})
 		}
 	}
@@ -93,7 +93,7 @@ func (q *querier) Close() error { return nil }
 // viewedSeries is a series between the bounds of one selector.
 type viewedSeries struct {
 	labels labels.Labels
-	points []Point
+	points Span
 }
 
 // Labels implements storage.Series.

@@ -23,6 +23,19 @@ func newStore(t *testing.T, expr string) *Store {
 	return st
 }
 
+type point struct {
+	t int64
+	v float64
+}
+
+func pointsOf(w Span) []point {
+	var out []point
+	for i, v := range w.V {
+		out = append(out, point{w.Time(i), v})
+	}
+	return out
+}
+
 // TestSeriesAgainstSet adds points in any order while time goes on, and compares what
 // the series shows with a plain set.
 func TestSeriesAgainstSet(t *testing.T) {
@@ -48,19 +61,19 @@ func TestSeriesAgainstSet(t *testing.T) {
 		}
 		lo := st.next - 60_000 + int64(r.IntN(50_000))
 		hi := lo + int64(r.IntN(60_000))
-		var want []Point
+		var want []point
 		for t, v := range set {
 			if t >= lo && t <= hi {
-				want = append(want, Point{t, v})
+				want = append(want, point{t, v})
 			}
 		}
-		slices.SortFunc(want, func(a, b Point) int { return int(a.T - b.T) })
-		if got := s.span(lo, hi); !slices.Equal(got, want) {
+		slices.SortFunc(want, func(a, b point) int { return int(a.t - b.t) })
+		if got := pointsOf(s.span(lo, hi)); !slices.Equal(got, want) {
 			t.Fatalf("[%d, %d]: got %v, want %v", lo, hi, got, want)
 		}
 	}
-	if len(s.points) > 200 {
-		t.Errorf("%d points are held for a range of 1 min", len(s.points))
+	if len(s.times) > 200 {
+		t.Errorf("%d points are held for a range of 1 min", len(s.times))
 	}
 }
 
@@ -82,7 +95,7 @@ func TestStoreKeepsWhatIsRead(t *testing.T) {
 		}
 		got := int64(0)
 		if s := st.NewSeries("n", ls); s != nil {
-			got = s.keep
+			got = s.kind.keep
 		}
 		if got != want {
 			t.Errorf("%s is kept for %d ms, want %d", text, got, want)

@@ -4,6 +4,7 @@ package window
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -23,6 +24,7 @@ type Store struct {
 	history   int64 // the longest of all selectors, ms
 	next      int64 // the next tick to close: no later one reads before next - history
 
+	kinds  map[string]*kind
 	groups []*group
 	nodes  map[string]*group
 	size   int // nodes per group
@@ -32,9 +34,15 @@ type Store struct {
 // group is the series of some nodes, listed per selector.
 type group struct {
 	nodes int
-	lists [][]*Series // by selector; sorted by labels unless dirty
-	dirty []bool
+	lists []list // by selector
 	live  int
+}
+
+// list is the series of one selector.
+type list struct {
+	series  []*Series // sorted by labels unless dirty
+	dirty   bool
+	version uint64 // counts changes, from 1 on
 }
 
 // NewStore returns a store that keeps nothing yet. groupSize is nodes per group.
@@ -44,6 +52,7 @@ func NewStore(groupSize int) *Store {
 		byKey:   map[string]int{},
 		byName:  map[string][]int{},
 		nodes:   map[string]*group{},
+		kinds:   map[string]*kind{},
 		size:    groupSize,
 	}
 }
@@ -97,20 +106,35 @@ func (st *Store) Reads(name string) bool {
 // NewSeries returns the window of a series of a node, or nil when no expression selects
 // it. It takes its place in the store with its first point. Call it once per series.
 func (st *Store) NewSeries(node string, ls labels.Labels) *Series {
-	s := &Series{Labels: ls}
+	k := st.kindOf(ls)
+	if k == nil {
+		return nil
+	}
+	return &Series{Labels: ls, kind: k, group: st.groupOf(node), stale: never, fell: never}
+}
+
+// kindOf returns the kind of a series with these labels, or nil when nothing selects it.
+func (st *Store) kindOf(ls labels.Labels) *kind {
+	k := kind{}
+	var key []byte
 	for _, list := range [][]int{st.byName[ls.Get(labels.MetricName)], st.unnamed} {
 		for _, i := range list {
 			if st.selectors[i].matches(ls) {
-				s.selectors = append(s.selectors, i)
-				s.keep = max(s.keep, st.selectors[i].history)
+				k.selectors = append(k.selectors, i)
+				k.keep = max(k.keep, st.selectors[i].history)
+				key = binary.AppendUvarint(key, uint64(i))
 			}
 		}
 	}
-	if s.selectors == nil {
+	if k.selectors == nil {
 		return nil
 	}
-	s.group = st.groupOf(node)
-	return s
+	known, ok := st.kinds[string(key)]
+	if !ok {
+		known = &k
+		st.kinds[string(key)] = known
+	}
+	return known
 }
 
 // Buffers gives series that were made together buffers that lie together, in their
@@ -121,17 +145,18 @@ func (st *Store) Buffers(series []*Series, interval int64) {
 	for _, s := range series {
 		total += s.room(interval)
 	}
-	slab := make([]Point, total)
+	times, values := make([]int32, total), make([]float64, total)
 	for _, s := range series {
 		n := s.room(interval)
-		s.points, slab = slab[:0:n], slab[n:]
+		s.times, times = times[:0:n], times[n:]
+		s.values, values = values[:0:n], values[n:]
 	}
 }
 
 // room is the number of points that a buffer holds: the history, and a quarter more so
 // that old points are moved out in bulk.
 func (s *Series) room(interval int64) int {
-	n := int(s.keep/interval) + 4
+	n := int(s.kind.keep/interval) + 4
 	return n + n/4
 }
 
@@ -147,7 +172,7 @@ func (st *Store) groupOf(node string) *group {
 		}
 	}
 	if g == nil {
-		g = &group{lists: make([][]*Series, len(st.selectors)), dirty: make([]bool, len(st.selectors))}
+		g = &group{lists: make([]list, len(st.selectors))}
 		st.groups = append(st.groups, g)
 	}
 	g.nodes++
@@ -165,9 +190,11 @@ func (st *Store) Forget(node string) {
 
 func (st *Store) attach(s *Series) {
 	s.attached = true
-	for _, i := range s.selectors {
-		s.group.lists[i] = append(s.group.lists[i], s)
-		s.group.dirty[i] = true
+	for _, i := range s.kind.selectors {
+		l := &s.group.lists[i]
+		l.series = append(l.series, s)
+		l.dirty = true
+		l.version++
 	}
 	s.group.live++
 	st.live++
@@ -176,29 +203,64 @@ func (st *Store) attach(s *Series) {
 // list returns a selector's series in the order of their labels. A sum of floats
 // depends on its order, and the order in which series came differs after a restart.
 func (g *group) list(sel int) []*Series {
-	if g.dirty[sel] {
-		slices.SortFunc(g.lists[sel], func(a, b *Series) int { return labels.Compare(a.Labels, b.Labels) })
-		g.dirty[sel] = false
+	l := &g.lists[sel]
+	if l.dirty {
+		slices.SortFunc(l.series, func(a, b *Series) int { return labels.Compare(a.Labels, b.Labels) })
+		l.dirty = false
 	}
-	return g.lists[sel]
+	return l.series
 }
 
 // Sweep takes out the series that have no point that a later tick reads.
 func (st *Store) Sweep() {
 	for _, g := range st.groups {
-		for i, list := range g.lists {
-			g.lists[i] = slices.DeleteFunc(list, func(s *Series) bool {
-				gone := s.newest() < st.next-s.keep
-				if gone && s.attached {
-					s.attached, s.points = false, nil
-					g.live--
-					st.live--
-				}
-				return gone
-			})
+		for i := range g.lists {
+			l := &g.lists[i]
+			before := len(l.series)
+			l.series = slices.DeleteFunc(l.series, st.gone)
+			if len(l.series) != before {
+				l.version++
+			}
 		}
 	}
 }
+
+// gone reports whether a series is to be taken out of its lists, and frees its points.
+func (st *Store) gone(s *Series) bool {
+	if s.newest() >= st.next-s.kind.keep {
+		return false
+	}
+	if s.attached {
+		s.attached = false
+		s.times, s.values = nil, nil
+		s.stale, s.fell = never, never
+		s.group.live--
+		st.live--
+	}
+	return true
+}
+
+// find is Selector, faster when the matchers are the very ones of a kept expression.
+func (st *Store) find(ms []*labels.Matcher) (int, bool) {
+	if i, ok := st.byFirst[ms[0]]; ok {
+		return i, true
+	}
+	return st.Selector(ms)
+}
+
+// Selector returns the number of the selector with these matchers, if an expression with
+// it is kept.
+func (st *Store) Selector(ms []*labels.Matcher) (int, bool) {
+	i, ok := st.byKey[selectorKey(ms)]
+	return i, ok
+}
+
+// Series returns a selector's series in a group, in the order in which the engine sees
+// them. The slice is the store's own.
+func (st *Store) Series(group, selector int) []*Series { return st.groups[group].list(selector) }
+
+// Version changes when the series of a selector in a group do.
+func (st *Store) Version(group, selector int) uint64 { return st.groups[group].lists[selector].version }
 
 // Groups is the number of groups; each is queried on its own.
 func (st *Store) Groups() int { return len(st.groups) }

@@ -1,0 +1,93 @@
+package window
+
+import (
+	"slices"
+
+	"github.com/prometheus/prometheus/model/value"
+)
+
+// Span is the points of a series in a stretch of time, by column.
+type Span struct {
+	V      []float64
+	Rising bool // surely no value is below the one before it; false says nothing
+
+	times []int32
+	base  int64
+}
+
+// Len is the number of points.
+func (w *Span) Len() int { return len(w.times) }
+
+// Time is the time of point i, unix ms.
+func (w *Span) Time(i int) int64 { return w.base + int64(w.times[i]) }
+
+// Window returns the points of [lo, hi] that are no staleness markers, which is what a
+// range selector sees.
+func (s *Series) Window(lo, hi int64) Span {
+	i, j := s.bounds(lo, hi)
+	w := Span{V: s.values[i:j], times: s.times[i:j], base: s.base}
+	if i == j {
+		return w
+	}
+	w.Rising = w.times[0] >= s.fell
+	if w.times[0] <= s.stale {
+		w.dropStale()
+	}
+	return w
+}
+
+// dropStale copies the points that are no markers: markers are rare, and the series needs
+// them for those who look at one instant. Values on both sides of a marker become
+// neighbours.
+func (w *Span) dropStale() {
+	times, values := slices.Clone(w.times), w.V
+	w.V, w.Rising = make([]float64, 0, len(values)), false
+	w.times = times[:0]
+	for i, v := range values {
+		if !value.IsStaleNaN(v) {
+			w.times, w.V = append(w.times, times[i]), append(w.V, v)
+		}
+	}
+}
+
+// Last returns the newest point of [lo, hi], unless it is a staleness marker.
+func (s *Series) Last(lo, hi int64) (t int64, v float64, ok bool) {
+	i := len(s.times) - 1
+	for i >= 0 && s.time(i) > hi {
+		i--
+	}
+	if i < 0 || s.time(i) < lo || value.IsStaleNaN(s.values[i]) {
+		return 0, 0, false
+	}
+	return s.time(i), s.values[i], true
+}
+
+// span returns all points of [lo, hi].
+func (s *Series) span(lo, hi int64) Span {
+	i, j := s.bounds(lo, hi)
+	return Span{V: s.values[i:j], times: s.times[i:j], base: s.base}
+}
+
+// bounds returns the indexes of the points of [lo, hi].
+func (s *Series) bounds(lo, hi int64) (i, j int) {
+	j = len(s.times)
+	for j > 0 && s.time(j-1) > hi {
+		j--
+	}
+	if j == 0 || s.time(0) >= lo {
+		return 0, j
+	}
+	first, last := s.time(0), s.time(j-1)
+	if last < lo {
+		return j, j
+	}
+	// Scrapes are about equally far apart, so the place can be told from the time.
+	i = int((lo - first) * int64(j-1) / (last - first))
+	for s.time(i) < lo {
+		i++
+	}
+	for s.time(i-1) >= lo {
+		i--
+	}
+	return i, j
+}
