@@ -101,7 +101,7 @@ func (r *router) find(b *batch, i int) (*series, error) {
 func (r *router) learn(b *batch, i int) (*series, error) {
 	ls := r.labels[:0]
 	err := b.Labels(i, func(name, value []byte) bool {
-		ls = append(ls, wire.Label{Name: string(name), Value: string(value)})
+		ls = append(ls, wire.Label{Name: r.symbols.intern(name), Value: r.symbols.intern(value)})
 		return true
 	})
 	r.labels = ls
@@ -156,11 +156,22 @@ func newSymbols() symbols {
 	return s
 }
 
+// intern is text as a string, without a copy when it is known.
+func (s *symbols) intern(text []byte) string {
+	if ref, ok := s.refs[string(text)]; ok {
+		return s.text[ref]
+	}
+	return s.text[s.add(string(text))]
+}
+
 func (s *symbols) ref(text string) uint32 {
 	if ref, ok := s.refs[text]; ok {
 		return ref
 	}
-	text = strings.Clone(text)
+	return s.add(strings.Clone(text))
+}
+
+func (s *symbols) add(text string) uint32 {
 	ref := uint32(len(s.text))
 	s.refs[text] = ref
 	s.text = append(s.text, text)

@@ -83,10 +83,7 @@ func (d *decoderV1) scan(b []byte) error {
 				err = errWireType
 			}
 		}
-		var limit *wire.LimitError
-		if errors.As(err, &limit) {
-			return err
-		} else if err != nil {
+		if err != nil {
 			return fmt.Errorf("request field at byte %d: %w", p, err)
 		}
 		p = f.end
