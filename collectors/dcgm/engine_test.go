@@ -9,11 +9,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/NVIDIA/go-dcgm/pkg/dcgm"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -198,7 +200,7 @@ func TestFieldsAsTheExporterNamesThem(t *testing.T) {
 func TestIdentityAndTopology(t *testing.T) {
 	page := start(t, twoGPUs, nil).gather()
 	want(t, page,
-		`sextant_dcgm_gpu_info{UUID="GPU-aaaa",compute_capability="9.0",cpu_affinity="32-39",cuda_driver_version="13.0",device="nvidia0",driver_version="580.65.06",gpu="0",minor_number="0",modelName="NVIDIA H100 80GB HBM3",numa_affinity="0",pci_bus_id="00000000:17:00.0",serial="1650123"} 1`,
+		`sextant_dcgm_gpu_info{UUID="GPU-aaaa",compute_capability="9.0",cpu_affinity="32-39",cuda_driver_version="13000",device="nvidia0",driver_version="580.65.06",gpu="0",minor_number="0",modelName="NVIDIA H100 80GB HBM3",numa_affinity="0",pci_bus_id="00000000:17:00.0",serial="1650123"} 1`,
 		`sextant_dcgm_gpu_peer_info{UUID="GPU-aaaa",device="nvidia0",gpu="0",link="NV18",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0",peer_UUID="GPU-bbbb",peer_gpu="1"} 1`,
 		`sextant_dcgm_nvlink_state{device="nvidia0",gpu="0",gpu_uuid="GPU-aaaa",model_name="NVIDIA H100 80GB HBM3",nvlink="3",pci_bus_id="00000000:17:00.0"} 3`,
 		`sextant_dcgm_nvlink_state{device="nvidia1",gpu="1",gpu_uuid="GPU-bbbb",model_name="NVIDIA H100 80GB HBM3",nvlink="3",pci_bus_id="00000000:2A:00.0"} 2`)
@@ -328,14 +330,45 @@ func TestXIDEvents(t *testing.T) {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func TestHostWithoutLibrary(t *testing.T) {
+	wantOneLine(t, gatherWith(t, ""), "libdcgm.so.4 cannot be loaded")
+}
+
+// TestOldLibrary: a call of a function that is not there would end the process.
+func TestOldLibrary(t *testing.T) {
+	dir := t.TempDir()
+	if err := buildLibrary(filepath.Join(dir, libraryName), "testdata/olddcgm/*.c"); err != nil {
+		t.Fatal(err)
+	}
+	wantOneLine(t, gatherWith(t, dir), "libdcgm.so.4 is too old, it has no dcgmShutdown, dcgmConnect_v2, ")
+}
+
+// gatherWith collects twice in a process that looks for the library in dir.
+func gatherWith(t *testing.T, dir string) string {
+	t.Helper()
 	self := exec.Command(os.Args[0])
-	self.Env = []string{roleEnv + "=gather", "PATH=" + os.Getenv("PATH")}
+	self.Env = []string{roleEnv + "=gather", "LD_LIBRARY_PATH=" + dir}
 	out, err := self.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	text := string(out)
-	if strings.Count(text, `collector_up{collector="dcgm"} 0`) != 2 || strings.Count(text, "level=") != 1 || !strings.Contains(text, "libdcgm.so.4 cannot be loaded") {
-		t.Fatal(text)
+	return string(out)
+}
+
+func wantOneLine(t *testing.T, out, why string) {
+	t.Helper()
+	if strings.Count(out, `collector_up{collector="dcgm"} 0`) != 2 || strings.Count(out, "level=") != 1 || !strings.Contains(out, why) {
+		t.Fatal(out)
+	}
+}
+
+// TestEveryFieldIsKnown: the names of the table are names of fields of the headers.
+func TestEveryFieldIsKnown(t *testing.T) {
+	ids := map[dcgm.Short]string{}
+	for _, f := range table() {
+		id, ok := dcgm.GetFieldID(f.name)
+		if !ok || ids[id] != "" {
+			t.Errorf("%s: known %v, the same as %q", f.name, ok, ids[id])
+		}
+		ids[id] = f.name
 	}
 }

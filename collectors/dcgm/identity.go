@@ -82,14 +82,17 @@ func (about identity) number(f dcgm.Short) string {
 	return ""
 }
 
-// version is a number that holds a major and a minor version, with the major one in the
-// multiples of unit.
-func (about identity) version(f dcgm.Short, unit, minor int64) string {
-	if _, ok := about[f].number(); !ok {
+// capability is the CUDA compute capability, such as 9.0. The headers put the major version
+// into the upper 32 bits, the engine into those above the lower 16.
+func (about identity) capability() string {
+	if _, ok := about[dcgm.DCGM_FI_DEV_CUDA_COMPUTE_CAPABILITY].number(); !ok {
 		return ""
 	}
-	n := about[f].num
-	return fmt.Sprintf("%d.%d", n/unit, n%unit/minor)
+	n, shift := about[dcgm.DCGM_FI_DEV_CUDA_COMPUTE_CAPABILITY].num, 16
+	if n >= 1<<32 {
+		shift = 32
+	}
+	return fmt.Sprintf("%d.%d", n>>shift, n&(1<<shift-1))
 }
 
 func (about identity) mask(fields []dcgm.Short) string {
@@ -106,8 +109,8 @@ func (about identity) mask(fields []dcgm.Short) string {
 func (about identity) describe(l labels) labels {
 	return l.with("serial", about.text(dcgm.DCGM_FI_DEV_SERIAL), "brand", about.text(dcgm.DCGM_FI_DEV_BRAND),
 		"vbios", about.text(dcgm.DCGM_FI_DEV_VBIOS_VERSION), "driver_version", about.text(dcgm.DCGM_FI_DRIVER_VERSION),
-		"cuda_driver_version", about.version(dcgm.DCGM_FI_CUDA_DRIVER_VERSION, 1000, 10),
-		"compute_capability", about.version(dcgm.DCGM_FI_DEV_CUDA_COMPUTE_CAPABILITY, 1<<16, 1),
+		"cuda_driver_version", about.number(dcgm.DCGM_FI_CUDA_DRIVER_VERSION),
+		"compute_capability", about.capability(),
 		"minor_number", about.number(dcgm.DCGM_FI_DEV_MINOR_NUMBER),
 		"cpu_affinity", about.mask(cpuMask), "numa_affinity", about.mask(numaMask),
 		"fabric_cluster", about.text(dcgm.DCGM_FI_DEV_FABRIC_CLUSTER_UUID), "fabric_clique", about.number(dcgm.DCGM_FI_DEV_FABRIC_CLIQUE_ID))

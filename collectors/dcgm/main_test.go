@@ -41,7 +41,7 @@ func runWithLibrary() (code int, err error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	if err := buildLibrary(filepath.Join(dir, libraryName)); err != nil {
+	if err := buildLibrary(filepath.Join(dir, libraryName), "testdata/fakedcgm/*.c"); err != nil {
 		return 1, err
 	}
 	self := exec.Command(os.Args[0], os.Args[1:]...)
@@ -55,15 +55,15 @@ func runWithLibrary() (code int, err error) {
 	return 0, err
 }
 
-// buildLibrary compiles it against the headers that go-dcgm was compiled against.
-func buildLibrary(out string) error {
+// buildLibrary compiles one against the headers that go-dcgm was compiled against.
+func buildLibrary(out, from string) error {
+	sources, err := filepath.Glob(from)
+	if err != nil || len(sources) == 0 {
+		return fmt.Errorf("%s: %d sources, %v", from, len(sources), err)
+	}
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-dcgm").Output()
 	if err != nil {
 		return fmt.Errorf("find go-dcgm: %w", err)
-	}
-	sources, err := filepath.Glob("testdata/fakedcgm/*.c")
-	if err != nil || len(sources) == 0 {
-		return fmt.Errorf("testdata/fakedcgm: %d sources, %v", len(sources), err)
 	}
 	cc := os.Getenv("CC")
 	if cc == "" {

@@ -177,21 +177,30 @@ func (w *watches) fail(subject string, err error) {
 // fieldsOf watches fields together, and when that is refused one by one, so that a field
 // that these devices do not have costs only itself.
 func (w *watches) fieldsOf(g dcgm.GroupHandle, fs watchList, every time.Duration) []watched {
+	out, faults := w.eachOf(g, fs, every)
+	for name, err := range faults {
+		w.fail("field "+name, err)
+	}
+	return out
+}
+
+// eachOf gives the fields that are watched, and why the others are not.
+func (w *watches) eachOf(g dcgm.GroupHandle, fs watchList, every time.Duration) (out watchList, faults map[string]error) {
 	if len(fs) == 0 {
-		return nil
+		return nil, nil
 	}
 	if _, err := w.watch(g, fs, every, 0, 1); err == nil {
-		return fs
+		return fs, nil
 	}
-	var out []watched
+	faults = map[string]error{}
 	for _, f := range fs {
 		if _, err := w.watch(g, watchList{f}, every, 0, 1); err != nil {
-			w.fail("field "+f.name, err)
+			faults[f.name] = err
 			continue
 		}
 		out = append(out, f)
 	}
-	return out
+	return out, faults
 }
 
 // watch makes a field group and watches it. Nothing is left behind when that fails.
@@ -246,11 +255,15 @@ func (w *watches) profile(g gpu, inv *inventory, all watchList, every time.Durat
 	if !ok {
 		return
 	}
-	if _, err := w.watch(group, fs, every, 0, 1); err != nil {
-		w.fail(subject, err)
-		return
+	got, faults := w.eachOf(group, fs, every)
+	for name, err := range faults {
+		if len(got) == 0 {
+			w.fail(subject, err) // the same for all: one note
+			continue
+		}
+		w.fail(subject+": "+name, err)
 	}
-	w.gpus[g.id] = fs
+	w.gpus[g.id] = got
 }
 
 func (w *watches) watchEvents(g dcgm.GroupHandle, every time.Duration) {

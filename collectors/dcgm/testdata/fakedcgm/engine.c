@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static int initialised, connections;
+static int initialised;
+static dcgmHandle_t last = 6;
 
 #define CHECK_VERSION(p, want)              \
     do {                                    \
@@ -45,29 +46,26 @@ dcgmReturn_t dcgmConnect_v2(const char *address, dcgmConnectV2Params_t *p, dcgmH
     CHECK_VERSION(p, dcgmConnectV2Params_version2);
     if (!initialised)
         return DCGM_ST_UNINITIALIZED;
-    CHECK_UP("dcgmConnect_v2");
-    say("connect %s unix=%d", address, p->addressIsUnixSocket);
-    connections++;
-    *h = 7;
+    CHECK_ENGINE("dcgmConnect_v2");
+    say("connect %s unix=%d handle=%d", address, p->addressIsUnixSocket, (int)++last);
+    *h = last;
     return DCGM_ST_OK;
 }
 
 dcgmReturn_t dcgmDisconnect(dcgmHandle_t h)
 {
-    (void)h;
     script_load();
     int g, f, w;
     count_all(&g, &f, &w);
     say("disconnect groups=%d fields=%d watches=%d", g, f, w);
     forget_all();
-    connections--;
-    return next(NULL, "gone") ? DCGM_ST_CONNECTION_NOT_VALID : DCGM_ST_OK;
+    return next(NULL, "gone") || (next(NULL, "dead") && num(next(NULL, "dead"), 1) == (long long)h) ? DCGM_ST_CONNECTION_NOT_VALID : DCGM_ST_OK;
 }
 
 dcgmReturn_t dcgmStartEmbedded(dcgmOperationMode_t mode, dcgmHandle_t *h)
 {
     (void)mode;
-    CHECK_UP("dcgmStartEmbedded");
+    CHECK_ENGINE("dcgmStartEmbedded");
     say("embedded");
     *h = 8;
     return DCGM_ST_OK;
@@ -83,7 +81,6 @@ dcgmReturn_t dcgmStopEmbedded(dcgmHandle_t h)
 
 dcgmReturn_t dcgmHostengineVersionInfo(dcgmHandle_t h, dcgmVersionInfo_t *v)
 {
-    (void)h;
     CHECK_UP("dcgmHostengineVersionInfo");
     CHECK_VERSION(v, dcgmVersionInfo_version2);
     strcpy(v->rawBuildInfoString, "version:4.4.1;arch:x86_64;buildtype:Release");
@@ -98,7 +95,7 @@ dcgmReturn_t dcgmGetAllSupportedDevices(dcgmHandle_t h, unsigned int ids[DCGM_MA
 /* entity GROUP ID */
 dcgmReturn_t dcgmGetEntityGroupEntities(dcgmHandle_t h, dcgm_field_entity_group_t group, dcgm_field_eid_t *ids, int *n, unsigned int flags)
 {
-    (void)h, (void)flags;
+    (void)flags;
     CHECK_UP("dcgmGetEntityGroupEntities");
     *n = 0;
     for (line_t *l = NULL; (l = next(l, "entity"));)
@@ -110,7 +107,6 @@ dcgmReturn_t dcgmGetEntityGroupEntities(dcgmHandle_t h, dcgm_field_entity_group_
 /* status GPU STATUS */
 dcgmReturn_t dcgmGetGpuStatus(dcgmHandle_t h, unsigned int gpu, DcgmEntityStatus_t *out)
 {
-    (void)h;
     CHECK_UP("dcgmGetGpuStatus");
     *out = DcgmEntityStatusOk;
     for (line_t *l = NULL; (l = next(l, "status"));)
@@ -122,7 +118,6 @@ dcgmReturn_t dcgmGetGpuStatus(dcgmHandle_t h, unsigned int gpu, DcgmEntityStatus
 /* mig GROUP ID PARENT_GROUP PARENT GPU GI CI SLICES */
 dcgmReturn_t dcgmGetGpuInstanceHierarchy(dcgmHandle_t h, dcgmMigHierarchy_v2 *out)
 {
-    (void)h;
     CHECK_UP("dcgmGetGpuInstanceHierarchy");
     CHECK_VERSION(out, dcgmMigHierarchy_version2);
     out->count = 0;
@@ -143,7 +138,6 @@ dcgmReturn_t dcgmGetGpuInstanceHierarchy(dcgmHandle_t h, dcgmMigHierarchy_v2 *ou
 /* cpu ID MASK */
 dcgmReturn_t dcgmGetCpuHierarchy(dcgmHandle_t h, dcgmCpuHierarchy_v1 *out)
 {
-    (void)h;
     CHECK_UP("dcgmGetCpuHierarchy");
     CHECK_VERSION(out, dcgmCpuHierarchy_version1);
     out->numCpus = 0;
@@ -157,7 +151,6 @@ dcgmReturn_t dcgmGetCpuHierarchy(dcgmHandle_t h, dcgmCpuHierarchy_v1 *out)
 /* link gpu|switch PARENT INDEX STATE */
 dcgmReturn_t dcgmGetNvLinkLinkStatus(dcgmHandle_t h, dcgmNvLinkStatus_v5 *out)
 {
-    (void)h;
     CHECK_UP("dcgmGetNvLinkLinkStatus");
     CHECK_VERSION(out, dcgmNvLinkStatus_version5);
     for (line_t *l = NULL; (l = next(l, "entity"));) {
@@ -180,7 +173,6 @@ dcgmReturn_t dcgmGetNvLinkLinkStatus(dcgmHandle_t h, dcgmNvLinkStatus_v5 *out)
 /* peer GPU PEER PATH */
 dcgmReturn_t dcgmGetDeviceTopology(dcgmHandle_t h, unsigned int gpu, dcgmDeviceTopology_v2 *out)
 {
-    (void)h;
     CHECK_UP("dcgmGetDeviceTopology");
     CHECK_VERSION(out, dcgmDeviceTopology_version2);
     out->numGpus = 0;
@@ -195,7 +187,6 @@ dcgmReturn_t dcgmGetDeviceTopology(dcgmHandle_t h, unsigned int gpu, dcgmDeviceT
 /* prof GPU FIELD... */
 dcgmReturn_t dcgmProfGetSupportedMetricGroups(dcgmHandle_t h, dcgmProfGetMetricGroups_t *out)
 {
-    (void)h;
     CHECK_UP("dcgmProfGetSupportedMetricGroups");
     CHECK_VERSION(out, dcgmProfGetMetricGroups_version3);
     for (line_t *l = NULL; (l = next(l, "prof"));) {
@@ -210,7 +201,6 @@ dcgmReturn_t dcgmProfGetSupportedMetricGroups(dcgmHandle_t h, dcgmProfGetMetricG
 
 dcgmReturn_t dcgmHealthSet(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmHealthSystems_t systems)
 {
-    (void)h;
     CHECK_UP("dcgmHealthSet");
     const entity_t *es;
     say("health systems=%x", systems);
@@ -220,7 +210,7 @@ dcgmReturn_t dcgmHealthSet(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmHealthSystems_t s
 /* health GROUP ID SYSTEM RESULT CODE */
 dcgmReturn_t dcgmHealthCheck(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmHealthResponse_t *out)
 {
-    (void)h, (void)g;
+    (void)g;
     CHECK_UP("dcgmHealthCheck");
     CHECK_VERSION(out, dcgmHealthResponse_version5);
     for (line_t *l = NULL; (l = next(l, "health"));) {

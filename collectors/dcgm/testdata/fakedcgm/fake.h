@@ -39,13 +39,22 @@ int group_entities(dcgmGpuGrp_t group, const entity_t **out);
 void forget_all(void);
 void count_all(int *groups, int *fields, int *watches);
 
-#define CHECK_UP(function)                                  \
+/* A call fails as the script says ("fail FUNCTION CODE"), when the engine is away ("gone"),
+ * and through a connection from before it was restarted ("dead HANDLE"). */
+#define CHECK_ENGINE(function)                              \
     do {                                                    \
         script_load();                                      \
         dcgmReturn_t r_ = failing(function);                \
         if (r_ != DCGM_ST_OK)                               \
             return r_;                                      \
         if (next(0, "gone"))                                \
+            return DCGM_ST_CONNECTION_NOT_VALID;            \
+    } while (0)
+
+#define CHECK_UP(function)                                  \
+    do {                                                    \
+        CHECK_ENGINE(function);                             \
+        if (next(0, "dead") && num(next(0, "dead"), 1) == (long long)h) \
             return DCGM_ST_CONNECTION_NOT_VALID;            \
     } while (0)
 

@@ -65,7 +65,6 @@ static int exists(entity_t e)
 
 dcgmReturn_t dcgmEntityGetLatestValues(dcgmHandle_t h, dcgm_field_entity_group_t group, int id, unsigned short ids[], unsigned int n, dcgmFieldValue_v1 values[])
 {
-    (void)h;
     CHECK_UP("dcgmEntityGetLatestValues");
     entity_t e = { group, (dcgm_field_eid_t)id };
     for (line_t *l = NULL; (l = next(l, "mute"));)
@@ -81,7 +80,6 @@ dcgmReturn_t dcgmEntityGetLatestValues(dcgmHandle_t h, dcgm_field_entity_group_t
 
 dcgmReturn_t dcgmEntitiesGetLatestValues(dcgmHandle_t h, dcgmGroupEntityPair_t es[], unsigned int nes, unsigned short ids[], unsigned int n, unsigned int flags, dcgmFieldValue_v2 values[])
 {
-    (void)h;
     CHECK_UP("dcgmEntitiesGetLatestValues");
     for (line_t *l = NULL; (l = next(l, "nolive"));)
         for (unsigned i = 0; i < n; i++)
@@ -106,7 +104,7 @@ dcgmReturn_t dcgmEntitiesGetLatestValues(dcgmHandle_t h, dcgmGroupEntityPair_t e
 /* xid GPU AT CODE */
 dcgmReturn_t dcgmGetValuesSince_v2(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmFieldGrp_t f, long long since, long long *nextSince, dcgmFieldValueEntityEnumeration_f enumerate, void *user)
 {
-    (void)h, (void)f;
+    (void)f;
     CHECK_UP("dcgmGetValuesSince_v2");
     const entity_t *es;
     int n      = group_entities(g, &es);

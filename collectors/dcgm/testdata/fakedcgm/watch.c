@@ -63,7 +63,7 @@ int watched(entity_t e, unsigned short field)
 
 dcgmReturn_t dcgmGroupCreate(dcgmHandle_t h, dcgmGroupType_t type, const char *name, dcgmGpuGrp_t *out)
 {
-    (void)h, (void)name;
+    (void)name;
     CHECK_UP("dcgmGroupCreate");
     if (type != DCGM_GROUP_EMPTY)
         return DCGM_ST_BADPARAM;
@@ -79,7 +79,6 @@ dcgmReturn_t dcgmGroupCreate(dcgmHandle_t h, dcgmGroupType_t type, const char *n
 
 dcgmReturn_t dcgmGroupDestroy(dcgmHandle_t h, dcgmGpuGrp_t g)
 {
-    (void)h;
     CHECK_UP("dcgmGroupDestroy");
     const entity_t *es;
     if (group_entities(g, &es) < 0)
@@ -90,7 +89,6 @@ dcgmReturn_t dcgmGroupDestroy(dcgmHandle_t h, dcgmGpuGrp_t g)
 
 dcgmReturn_t dcgmGroupAddEntity(dcgmHandle_t h, dcgmGpuGrp_t g, dcgm_field_entity_group_t group, dcgm_field_eid_t id)
 {
-    (void)h;
     CHECK_UP("dcgmGroupAddEntity");
     const entity_t *es;
     if (group_entities(g, &es) < 0)
@@ -104,7 +102,6 @@ dcgmReturn_t dcgmGroupAddEntity(dcgmHandle_t h, dcgmGpuGrp_t g, dcgm_field_entit
 
 dcgmReturn_t dcgmFieldGroupCreate(dcgmHandle_t h, int n, const unsigned short *ids, const char *name, dcgmFieldGrp_t *out)
 {
-    (void)h;
     CHECK_UP("dcgmFieldGroupCreate");
     if (n < 1 || n > DCGM_MAX_FIELD_IDS_PER_FIELD_GROUP)
         return DCGM_ST_BADPARAM;
@@ -126,7 +123,6 @@ dcgmReturn_t dcgmFieldGroupCreate(dcgmHandle_t h, int n, const unsigned short *i
 
 dcgmReturn_t dcgmFieldGroupDestroy(dcgmHandle_t h, dcgmFieldGrp_t f)
 {
-    (void)h;
     CHECK_UP("dcgmFieldGroupDestroy");
     if (f < 1 || f > MAX_GROUPS || !fields[f - 1].used)
         return DCGM_ST_NOT_CONFIGURED;
@@ -148,7 +144,6 @@ static int busy(int g, int f)
 
 dcgmReturn_t dcgmWatchFields(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmFieldGrp_t f, long long every, double keepAge, int keepSamples)
 {
-    (void)h;
     CHECK_UP("dcgmWatchFields");
     const entity_t *es;
     if (group_entities(g, &es) < 1 || f < 1 || f > MAX_GROUPS || !fields[f - 1].used)
@@ -173,7 +168,6 @@ dcgmReturn_t dcgmWatchFields(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmFieldGrp_t f, l
 
 dcgmReturn_t dcgmUnwatchFields(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmFieldGrp_t f)
 {
-    (void)h;
     CHECK_UP("dcgmUnwatchFields");
     for (int i = 0; i < MAX_WATCHES; i++)
         if (watches[i].used && watches[i].group == g && watches[i].fields == f)
@@ -183,7 +177,7 @@ dcgmReturn_t dcgmUnwatchFields(dcgmHandle_t h, dcgmGpuGrp_t g, dcgmFieldGrp_t f)
 
 dcgmReturn_t dcgmUpdateAllFields(dcgmHandle_t h, int wait)
 {
-    (void)h, (void)wait;
+    (void)wait;
     CHECK_UP("dcgmUpdateAllFields");
     return DCGM_ST_OK;
 }
