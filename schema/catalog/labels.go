@@ -93,27 +93,30 @@ func (r *seriesRow) consumed(name string) bool {
 }
 
 func (s *source) consumed(name string) bool {
-	for _, list := range [...][]string{s.uid, s.apart, s.slice, s.port, s.link, placeOfScrape[:]} {
-		if slices.Contains(list, name) {
-			return true
+	_, ok := s.eaten[name]
+	return ok || matches(s.drop, name)
+}
+
+// digest notes the labels that consumed looks for.
+func (s *source) digest() {
+	s.eaten = make(map[string]struct{})
+	eat := func(names ...string) {
+		for _, name := range names {
+			s.eaten[name] = struct{}{}
 		}
 	}
-	if matches(s.drop, name) || slices.ContainsFunc(s.places, func(p place) bool { return p.label == name }) {
-		return true
+	for _, list := range [...][]string{s.uid, s.apart, s.slice, s.port, s.link, placeOfScrape[:]} {
+		eat(list...)
 	}
-	if tests(s.split, name) || tests(s.whole, name) {
-		return true
+	for _, p := range s.places {
+		eat(p.label)
+	}
+	for _, c := range append(slices.Clone(s.split), s.whole...) {
+		eat(c.Label)
 	}
 	for _, list := range [...][]naming{s.owner, s.facts, s.parts} {
 		for _, n := range list {
-			if slices.Contains(n.from, name) {
-				return true
-			}
+			eat(n.from...)
 		}
 	}
-	return false
-}
-
-func tests(cs []Condition, label string) bool {
-	return slices.ContainsFunc(cs, func(c Condition) bool { return c.Label == label })
 }

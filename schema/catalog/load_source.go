@@ -39,6 +39,7 @@ func (l *loader) head(keys map[string]*yaml.Node, root *yaml.Node) {
 	if n, ok := keys["identity"]; ok {
 		l.identity(s, n)
 	}
+	s.digest()
 	l.catalog.sources = append(l.catalog.sources, s)
 }
 

@@ -248,23 +248,23 @@ func (r *seriesRow) mapping() Mapping {
 
 // rank finds the series of a page that are one canonical series, and the one to stand.
 func rank(all []Mapping) {
-	best := make(map[string]int)
+	best := make(map[string]int, len(all))
+	keys := make([]string, len(all))
 	for i := range all {
 		if all[i].Outcome != Mapped {
 			continue
 		}
-		key := all[i].key(true)
-		if b, ok := best[key]; !ok || all[i].Metric.Rank < all[b].Metric.Rank {
-			best[key] = i
+		keys[i] = all[i].key(true)
+		if b, ok := best[keys[i]]; !ok || all[i].Metric.Rank < all[b].Metric.Rank {
+			best[keys[i]] = i
 		}
 	}
 	for i := range all {
-		if all[i].Outcome != Mapped {
+		if all[i].Outcome != Mapped || best[keys[i]] == i {
 			continue
 		}
-		b := best[all[i].key(true)]
+		b := best[keys[i]]
 		switch {
-		case b == i:
 		case all[b].key(false) == all[i].key(false):
 			all[i].Lead = b
 		case all[b].Metric.Rank < all[i].Metric.Rank:

@@ -27,6 +27,8 @@ type source struct {
 	facts  []naming
 	parts  []naming // facts about a slice
 	drop   []pattern
+
+	eaten map[string]struct{} // labels that canonical ones stand for
 }
 
 // claim says that a metric name with the prefix belongs to a vendor. With a label, only
