@@ -15,7 +15,7 @@ const benchNodes = 500
 
 // benchMachine has seen enough of a fleet for every window of the built-in views to be
 // full, and has closed every tick up to there.
-func benchMachine(b *testing.B, interval time.Duration) (m *pipeline.Machine, f *fleet.Fleet, tick int) {
+func benchMachine(b *testing.B, interval time.Duration, reference bool) (m *pipeline.Machine, f *fleet.Fleet, tick int) {
 	b.Helper()
 	views, err := features.Builtin()
 	if err != nil {
@@ -27,7 +27,7 @@ func benchMachine(b *testing.B, interval time.Duration) (m *pipeline.Machine, f 
 		}
 	}
 	f = fleet.New(benchNodes, 1)
-	if m, err = pipeline.NewMachine(pipeline.Config{Views: views}, pipeline.Checkpoint{}); err != nil {
+	if m, err = pipeline.NewMachine(pipeline.Config{Views: views, Reference: reference}, pipeline.Checkpoint{}); err != nil {
 		b.Fatal(err)
 	}
 	for ; tick < 32; tick++ {
@@ -56,7 +56,7 @@ func addAll(b *testing.B, m *pipeline.Machine, log []wire.Record) {
 // BenchmarkMachineAdd is the cost of a sample from record to batch and windows. An op is
 // a sample. No view is ever due, so no tick is evaluated.
 func BenchmarkMachineAdd(b *testing.B) {
-	m, f, tick := benchMachine(b, 24*time.Hour)
+	m, f, tick := benchMachine(b, 24*time.Hour, false)
 	b.ReportAllocs()
 	b.ResetTimer()
 	var cpu cpuTime
@@ -75,7 +75,12 @@ func BenchmarkMachineAdd(b *testing.B) {
 // BenchmarkTick is the cost of evaluating the built-in views for one node at one tick.
 // An op is a node.
 func BenchmarkTick(b *testing.B) {
-	m, f, tick := benchMachine(b, 0)
+	b.Run("compiled", func(b *testing.B) { benchTick(b, false) })
+	b.Run("engine", func(b *testing.B) { benchTick(b, true) })
+}
+
+func benchTick(b *testing.B, reference bool) {
+	m, f, tick := benchMachine(b, 0, reference)
 	b.ReportAllocs()
 	b.ResetTimer()
 	var cpu cpuTime

@@ -26,6 +26,8 @@ type Config struct {
 	MaxSpool  time.Duration // oldest scrape that an agent may still deliver, 30 d
 	Lookback  time.Duration // how long a sample stands for its series, 1 min
 
+	Reference bool // evaluate with the upstream engine alone, at many times the cost
+
 	GroupSize     int // nodes per query, 64
 	MaxLayouts    int // layouts remembered per node, 64
 	MaxNodeSeries int // series of one node, 100,000

@@ -5,6 +5,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline/evaluate"
+	"sextant/schema/catalog"
 	"sextant/schema/wire"
 )
 
@@ -41,6 +42,8 @@ type Machine struct {
 	decoder wire.Decoder
 	labels  []wire.Label
 	gone    []bool
+	page    *catalog.Page
+	told    []told
 }
 
 // NewMachine returns the machine of a partition as it was at the checkpoint. The caller
@@ -50,12 +53,13 @@ func NewMachine(cfg Config, c Checkpoint) (*Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline of %s/%d: %w", cfg.Topic, cfg.Partition, err)
 	}
-	ev, err := evaluate.New(cfg.Views, evaluate.Options{Lookback: cfg.Lookback, GroupSize: cfg.GroupSize})
+	ev, err := evaluate.New(cfg.Views, evaluate.Options{Lookback: cfg.Lookback, GroupSize: cfg.GroupSize, Reference: cfg.Reference})
 	if err != nil {
 		return nil, fmt.Errorf("pipeline of %s/%d: %w", cfg.Topic, cfg.Partition, err)
 	}
 	m := &Machine{
 		cfg: cfg, eval: ev, id: SeriesID,
+		page:   cfg.Catalog.NewPage(),
 		nodes:  map[string]*node{},
 		series: map[uint64]*series{},
 		sent:   senders{},

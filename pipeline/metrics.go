@@ -11,6 +11,7 @@ import (
 type Metrics struct {
 	counts    *prometheus.CounterVec // by what
 	features  *prometheus.CounterVec // by view, feature, reason
+	paths     *prometheus.CounterVec // by path
 	watermark *prometheus.GaugeVec   // by partition
 	windows   *prometheus.GaugeVec
 	rows      *prometheus.CounterVec // by table
@@ -28,6 +29,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			"Records, samples, series and ticks by what became of them.")), []string{"item"}),
 		features: prometheus.NewCounterVec(prometheus.CounterOpts(opts("feature_faults_total",
 			"Feature values that are NULL for a reason other than missing samples.")), []string{"view", "feature", "reason"}),
+		paths: prometheus.NewCounterVec(prometheus.CounterOpts(opts("feature_evaluations_total",
+			"Evaluations of a feature over a group of nodes, by what computed it: the compiled expression, or the engine.")), []string{"path"}),
 		watermark: prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("watermark_timestamp_seconds",
 			"How far event time has come.")), []string{"partition"}),
 		windows: prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("window_series",
@@ -39,7 +42,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		failures: prometheus.NewCounter(prometheus.CounterOpts(opts("write_failures_total",
 			"Writes that failed and were tried again."))),
 	}
-	reg.MustRegister(m.counts, m.features, m.watermark, m.windows, m.rows, m.write, m.failures)
+	reg.MustRegister(m.counts, m.features, m.paths, m.watermark, m.windows, m.rows, m.write, m.failures)
 	return m
 }
 
@@ -59,6 +62,8 @@ func (x *Metrics) observe(m *Machine) {
 		was := m.observedFeatures[i]
 		m.observedFeatures[i] = c
 		i++
+		x.paths.WithLabelValues("compiled").Add(float64(c.Compiled - was.Compiled))
+		x.paths.WithLabelValues("engine").Add(float64(c.Engine - was.Engine))
 		for _, d := range [...]struct {
 			reason string
 			delta  uint64

@@ -137,7 +137,7 @@ func (w *world) live(r *rand.Rand, ticks int) {
 	for _, m := range []string{"m0", "m1", "m2", "m3"} {
 		for n := range 4 {
 			for range 1 + r.IntN(4) {
-				l := &life{node: fmt.Sprintf("n%d", n), kind: r.IntN(5)}
+				l := &life{node: fmt.Sprintf("n%d", n), kind: r.IntN(5), value: r.NormFloat64()}
 				l.labels = labels.FromMap(map[string]string{"__name__": m, "node": l.node, "x": fmt.Sprint(r.IntN(3)), "y": []string{"", "a", "b"}[r.IntN(3)], "z": fmt.Sprint(r.IntN(2))})
 				if !known(all, l.labels) {
 					all = append(all, l)

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"sextant/features"
+	"sextant/pipeline/compile"
 	"sextant/pipeline/window"
 )
 
@@ -22,6 +23,7 @@ import (
 type Options struct {
 	Lookback  time.Duration // how long a sample stands for its series in an instant selector
 	GroupSize int           // nodes per query
+	Reference bool          // leave all expressions to the engine, whether they compile or not
 }
 
 // Evaluator evaluates views over a window store that it owns. It is not safe for
@@ -29,22 +31,41 @@ type Options struct {
 type Evaluator struct {
 	views  []*view
 	store  *window.Store
+	set    *compile.Set
 	reader *window.Reader
 	engine *promql.Engine
+	due    []dueView
 }
 
 // view is a feature view and the scratch space of its evaluation.
 type view struct {
 	*features.View
-	vectors []int // features by the type of their expression
+	exprs   []expression // by feature
+	vectors []int        // features by the type of their expression
 	scalars []int
 	counts  []Counts
+	groups  []*entities // by group
 	rows    rowIndex
+	last    int // rows of the last tick
+}
+
+// dueView is a view with its rows of the present tick.
+type dueView struct {
+	view *view
+	rows *features.Rows
+}
+
+// expression is how a feature is computed: compiled, or by the engine.
+type expression struct {
+	program *compile.Program // nil: by the engine
+	why     error            // the part that is not compiled
 }
 
 // Counts says what became of one feature's results that are not stored, and of its
 // queries that failed.
 type Counts struct {
+	Compiled    uint64 // evaluations of a group by the compiled expression
+	Engine      uint64 // evaluations of a group by the engine
 	Errors      uint64 // queries of one node that failed
 	ExtraLabels uint64 // results whose labels are not exactly the view's keys
 	Duplicates  uint64 // entities left NULL because the expression gave them two results
@@ -55,11 +76,12 @@ type Counts struct {
 func New(views []*features.View, o Options) (*Evaluator, error) {
 	p := &parsed{parser.NewParser(parser.Options{}), map[string]parser.Expr{}}
 	e := &Evaluator{engine: newEngine(o.Lookback, p), store: window.NewStore(o.GroupSize)}
+	e.set = compile.NewSet(e.store, o.Lookback)
 	var errs []error
 	for _, def := range views {
-		v := &view{View: def, counts: make([]Counts, len(def.Features))}
+		v := &view{View: def, counts: make([]Counts, len(def.Features)), exprs: make([]expression, len(def.Features))}
 		for i, f := range def.Features {
-			if err := e.compile(v, i, p, o.Lookback); err != nil {
+			if err := e.compile(v, i, p, o); err != nil {
 				errs = append(errs, fmt.Errorf("%s:%d: feature %s: %w", def.File, f.Line, f.Name, err))
 			}
 		}
@@ -70,7 +92,7 @@ func New(views []*features.View, o Options) (*Evaluator, error) {
 }
 
 // compile parses feature i of a view and has the store keep what it reads.
-func (e *Evaluator) compile(v *view, i int, p *parsed, lookback time.Duration) error {
+func (e *Evaluator) compile(v *view, i int, p *parsed, o Options) error {
 	text := v.Features[i].Expr
 	expr, ok := p.exprs[text]
 	if !ok {
@@ -88,8 +110,19 @@ func (e *Evaluator) compile(v *view, i int, p *parsed, lookback time.Duration) e
 	default:
 		return fmt.Errorf("expression %s gives a %s, not a vector or scalar", text, expr.Type())
 	}
-	return e.store.Keep(expr, lookback)
+	if err := e.store.Keep(expr, o.Lookback); err != nil {
+		return err
+	}
+	x := &v.exprs[i]
+	if o.Reference {
+		x.why = errReference
+		return nil
+	}
+	x.program, x.why = e.set.Compile(expr)
+	return nil
 }
+
+var errReference = errors.New("everything is left to the engine")
 
 // newEngine returns an engine that answers the same today and in a replay: an evaluation
 // has no deadline that a slow machine would meet, and no limit that a big fleet would.
@@ -115,38 +148,54 @@ func (e *Evaluator) Counts(f func(view, feature string, c Counts)) {
 	}
 }
 
+// Paths calls f for every feature with what its expression contains that is not compiled
+// and keeps it with the engine, or nil.
+func (e *Evaluator) Paths(f func(view, feature string, why error)) {
+	for _, v := range e.views {
+		for i, x := range v.exprs {
+			f(v.Name, v.Features[i].Name, x.why)
+		}
+	}
+}
+
 // Tick evaluates every view whose interval divides the tick, at the last millisecond
 // before it: a range of w reads [tick-w, tick). known is the time from which the rows
 // could be known. Both are unix ms. An entity has a row when a vector gave it a value.
 func (e *Evaluator) Tick(tick, known int64) []*features.Rows {
-	var out []*features.Rows
+	e.due = e.due[:0]
 	for _, v := range e.views {
-		if tick%v.Interval.Milliseconds() != 0 {
+		if tick%v.Interval.Milliseconds() == 0 {
+			e.due = append(e.due, dueView{v, newRows(v.View, v.last)})
+		}
+	}
+	for g := range e.store.Groups() {
+		if e.store.Empty(g) {
 			continue
 		}
-		if rows := e.evalView(v, tick, known); len(rows.Tick) > 0 {
-			out = append(out, rows)
+		e.set.Begin(g, tick-1)
+		for _, d := range e.due {
+			e.evalGroup(d, g, tick, known)
+		}
+	}
+	var out []*features.Rows
+	for _, d := range e.due {
+		if d.view.last = len(d.rows.Tick); d.view.last > 0 {
+			out = append(out, d.rows)
 		}
 	}
 	return out
 }
 
-func (e *Evaluator) evalView(v *view, tick, known int64) *features.Rows {
-	rows := newRows(v.View)
-	for g := range e.store.Groups() {
-		if e.store.Empty(g) {
-			continue
-		}
-		v.rows.begin(rows, tick, known)
-		for _, i := range v.vectors {
-			e.evalFeature(v, i, g, tick)
-		}
-		for _, i := range v.scalars {
-			e.evalFeature(v, i, g, tick)
-		}
-		v.rows.end()
+func (e *Evaluator) evalGroup(d dueView, group int, tick, known int64) {
+	v := d.view
+	v.rows.begin(d.rows, v.entitiesOf(group), tick, known)
+	for _, i := range v.vectors {
+		e.evalFeature(v, i, group, tick)
 	}
-	return rows
+	for _, i := range v.scalars {
+		e.evalFeature(v, i, group, tick)
+	}
+	v.rows.end()
 }
 
 // evalFeature evaluates a feature over a group. A query fails as a whole when one node's
@@ -154,6 +203,14 @@ func (e *Evaluator) evalView(v *view, tick, known int64) *features.Rows {
 // goes without.
 func (e *Evaluator) evalFeature(v *view, i, group int, tick int64) {
 	v.rows.feature(&v.Features[i], i, &v.counts[i])
+	if p := v.exprs[i].program; p != nil {
+		if vec, err := p.Eval(); err == nil {
+			v.counts[i].Compiled++
+			v.rows.putVector(p, vec)
+			return
+		}
+	}
+	v.counts[i].Engine++
 	if e.query(v, i, group, "", tick) == nil {
 		return
 	}

@@ -6,38 +6,49 @@ import (
 	"github.com/prometheus/prometheus/promql"
 
 	"sextant/features"
+	"sextant/pipeline/compile"
 )
 
-func newRows(v *features.View) *features.Rows {
-	return &features.Rows{
-		View: v,
+// newRows returns rows with room for n of them.
+func newRows(v *features.View, n int) *features.Rows {
+	r := &features.Rows{
+		View: v, Tick: make([]int64, 0, n), Known: make([]int64, 0, n),
 		Keys: make([][]string, len(v.Keys)),
 		Cols: make([]features.Column, len(v.Features)),
 	}
+	for k := range r.Keys {
+		r.Keys[k] = make([]string, 0, n)
+	}
+	nums := make([]float64, n*len(v.Features))
+	for c := range r.Cols {
+		if v.Features[c].DType == features.String {
+			r.Cols[c].Str = make([]string, 0, n)
+		} else {
+			r.Cols[c].Num, nums = nums[:0:n], nums[n:]
+		}
+	}
+	return r
 }
 
 // rowIndex finds the row of an entity while the features of one group are evaluated one
 // after another.
 type rowIndex struct {
 	rows        *features.Rows
+	entities    *entities
 	tick, known int64
-	first       int            // the group's first row
-	byKey       map[string]int // joined keys to row
-	values      []uint32       // values per row, from first
-	answers     []uint8        // results of the present feature per row, from first
-	key         []byte
+	first       int      // the group's first row
+	row         []int32  // by entity: 1 + its row, from first; 0 for none
+	values      []uint32 // values per row, from first
+	answers     []uint8  // results of the present feature per row, from first
 
 	def    *features.Feature
 	col    int
 	counts *Counts
 }
 
-func (x *rowIndex) begin(rows *features.Rows, tick, known int64) {
-	x.rows, x.tick, x.known, x.first = rows, tick, known, len(rows.Tick)
-	if x.byKey == nil {
-		x.byKey = map[string]int{}
-	}
-	clear(x.byKey)
+func (x *rowIndex) begin(rows *features.Rows, e *entities, tick, known int64) {
+	x.rows, x.entities, x.tick, x.known, x.first = rows, e, tick, known, len(rows.Tick)
+	x.row = append(x.row[:0], make([]int32, len(e.keys))...)
 	x.values, x.answers = x.values[:0], x.answers[:0]
 }
 
@@ -47,13 +58,35 @@ func (x *rowIndex) feature(f *features.Feature, col int, c *Counts) {
 	clear(x.answers)
 }
 
-// put stores one result of the present feature, or counts why not.
+// putVector stores what the present feature's compiled expression gave.
+func (x *rowIndex) putVector(p *compile.Program, vec compile.Vector) {
+	if p.Scalar() {
+		x.putAll(vec.Value[0])
+		return
+	}
+	s := x.entities.slotsOf(x.col, p, x.rows.View.Keys, x.def)
+	for k, slot := range vec.Slot {
+		text := ""
+		if s.text != nil {
+			text = s.text[slot]
+		}
+		x.store(s.entity[slot], vec.Value[k], text)
+	}
+}
+
+// put stores one result of the engine.
 func (x *rowIndex) put(s *promql.Sample) {
-	row, ok := x.row(s)
-	if !ok {
+	entity, text := x.entities.of(s.Metric, x.rows.View.Keys, x.def)
+	x.store(entity, s.F, text)
+}
+
+// store stores one result of the present feature, or counts why not.
+func (x *rowIndex) store(entity int32, v float64, text string) {
+	if entity < 0 {
 		x.counts.ExtraLabels++
 		return
 	}
+	row := x.rowOf(entity)
 	i := row - x.first
 	col := &x.rows.Cols[x.col]
 	if x.answers[i]++; x.answers[i] > 1 {
@@ -66,13 +99,13 @@ func (x *rowIndex) put(s *promql.Sample) {
 		return
 	}
 	if x.def.DType == features.String {
-		col.Str[row] = s.Metric.Get(x.def.Label)
-		if col.Str[row] != "" {
+		col.Str[row] = text
+		if text != "" {
 			x.values[i]++
 		}
 		return
 	}
-	col.Num[row] = x.number(s.F)
+	col.Num[row] = x.number(v)
 	if !math.IsNaN(col.Num[row]) {
 		x.values[i]++
 	}
@@ -111,42 +144,21 @@ func (x *rowIndex) clear(col *features.Column, row int) {
 	col.Num[row] = math.NaN()
 }
 
-// row returns the row of a result's entity. A result belongs to an entity only when its
-// labels are exactly the view's keys, and the value's label for a String feature.
-func (x *rowIndex) row(s *promql.Sample) (int, bool) {
-	keys := x.rows.View.Keys
-	want := len(keys)
-	if x.def.DType == features.String {
-		want++
-		if !s.Metric.Has(x.def.Label) {
-			return 0, false
-		}
+// rowOf returns the row of an entity, and appends it when the entity has none yet.
+func (x *rowIndex) rowOf(entity int32) int {
+	for len(x.row) <= int(entity) {
+		x.row = append(x.row, 0)
 	}
-	if s.Metric.Len() != want {
-		return 0, false
+	if i := x.row[entity]; i > 0 {
+		return x.first + int(i) - 1
 	}
-	x.key = x.key[:0]
-	for _, k := range keys {
-		v := s.Metric.Get(k)
-		if v == "" {
-			return 0, false
-		}
-		x.key = append(append(x.key, v...), 0xff)
-	}
-	if row, ok := x.byKey[string(x.key)]; ok {
-		return row, true
-	}
-	return x.add(s), true
-}
-
-func (x *rowIndex) add(s *promql.Sample) int {
 	r := x.rows
 	row := len(r.Tick)
-	x.byKey[string(x.key)] = row
+	x.row[entity] = int32(row-x.first) + 1
 	r.Tick = append(r.Tick, x.tick)
 	r.Known = append(r.Known, x.known)
-	for k, name := range r.View.Keys {
-		r.Keys[k] = append(r.Keys[k], s.Metric.Get(name))
+	for k, value := range x.entities.keys[entity] {
+		r.Keys[k] = append(r.Keys[k], value)
 	}
 	for c := range r.Cols {
 		if r.View.Features[c].DType == features.String {
@@ -173,6 +185,7 @@ func (x *rowIndex) end() {
 		to++
 	}
 	truncate(x.rows, to)
+	x.entities.used = len(x.values)
 }
 
 func move(r *features.Rows, to, from int) {
