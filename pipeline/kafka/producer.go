@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,13 +36,32 @@ const (
 	batchBytes            = 1 << 20 // uncompressed; a single record may exceed it
 )
 
+// producerMetadataTTL is how long a producer believes what it knows of the cluster. A send
+// that fails for a moved leader or a lost connection asks anew at once, so only a topic
+// with more partitions waits so long; asking often would be most of what a quiet agent
+// costs itself and its brokers.
+const producerMetadataTTL = 5 * time.Minute
+
 // Producer writes records durably: a record is acknowledged when all in-sync replicas
 // have it. It is safe for concurrent use.
 type Producer struct {
 	client  *client
+	id      string
 	opt     ProducerOptions
 	metrics *producerMetrics
+	pack    *compressor
+
+	mu   sync.Mutex
+	free []*sender // guarded by mu: at most maxFree
 }
+
+// sender is what it takes to send to one partition at a time.
+type sender struct {
+	req   produceRequest
+	batch batchBuilder
+}
+
+const maxFree = 2
 
 // NewProducer returns a producer. It connects on the first Send, so a broker that is away
 // is Send's error.
@@ -50,18 +70,24 @@ func NewProducer(cfg Config, opt ProducerOptions) (*Producer, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.transport.MetadataTTL = producerMetadataTTL
 	if opt.MaxRecordBytes == 0 {
 		opt.MaxRecordBytes = DefaultMaxRecordBytes
 	}
 	if opt.Timeout == 0 {
 		opt.Timeout = defaultSendTimeout
 	}
+	pack, err := newCompressor()
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
 	m, err := newProducerMetrics(opt.Registerer)
 	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("producer metrics: %w", err)
 	}
-	return &Producer{client: c, opt: opt, metrics: m}, nil
+	return &Producer{client: c, id: c.transport.ClientID, opt: opt, metrics: m, pack: pack}, nil
 }
 
 // Close drops the connections. A Send in progress fails.
@@ -86,6 +112,11 @@ func (p *Producer) Send(ctx context.Context, msgs []Message) []error {
 	}
 	wg.Wait()
 	p.count(msgs, errs)
+	if slices.ContainsFunc(errs, func(err error) bool { return err != nil && !isTooLarge(err) && stale(err) }) {
+		// kafka-go keeps what it believes for as long as it was told to, whatever the
+		// brokers answer: without its connections it has to ask again.
+		p.client.transport.CloseIdleConnections()
+	}
 	return errs
 }
 
@@ -167,26 +198,46 @@ func (p *Producer) classify(err error) error {
 
 // produce sends one request and waits for all in-sync replicas.
 func (p *Producer) produce(ctx context.Context, to partition, msgs []Message, idx []int) error {
-	records := make([]kafka.Record, len(idx))
-	for k, i := range idx {
-		m := &msgs[i]
-		headers := make([]kafka.Header, len(m.Headers))
-		for h := range m.Headers {
-			headers[h] = kafka.Header{Key: m.Headers[h].Key, Value: m.Headers[h].Value}
-		}
-		records[k] = kafka.Record{Key: kafka.NewBytes(m.Key), Value: kafka.NewBytes(m.Value), Headers: headers}
+	s := p.sender()
+	timeout := p.opt.Timeout
+	if end, ok := ctx.Deadline(); ok {
+		timeout = max(min(timeout, time.Until(end)), time.Millisecond)
 	}
-	res, err := p.client.Produce(ctx, &kafka.ProduceRequest{
-		Topic: to.topic, Partition: to.id, RequiredAcks: kafka.RequireAll,
-		Compression: kafka.Zstd, Records: kafka.NewRecordReader(records...),
-	})
+	s.req.begin(p.id, to.topic, int32(to.id), timeout)
+	at := len(s.req.out)
+	s.req.out = s.batch.append(s.req.out, msgs, idx, time.Now())
+	s.req.end(at)
+	res, err := p.client.transport.RoundTrip(ctx, p.client.Addr, &s.req)
 	if err == nil {
-		err = res.Error
+		err = res.(*produceResponse).err()
+		p.giveBack(s) // only here: after a failed round trip the transport may still use it
 	}
 	if err != nil {
-		return fmt.Errorf("produce %d records to %s/%d: %w", len(idx), to.topic, to.id, rootCause(err))
+		return fmt.Errorf("produce %d records to %s/%d: %w", len(idx), to.topic, to.id, err)
 	}
 	return nil
+}
+
+func (p *Producer) sender() *sender {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		return s
+	}
+	return &sender{batch: batchBuilder{pack: p.pack}}
+}
+
+func (p *Producer) giveBack(s *sender) {
+	if cap(s.req.out) > keepBuffer {
+		s.req.out = nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) < maxFree {
+		p.free = append(p.free, s)
+	}
 }
 
 func (p *Producer) count(msgs []Message, errs []error) {

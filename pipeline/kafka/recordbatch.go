@@ -11,16 +11,20 @@ import (
 
 // The layout of a record batch, message format 2: offsets into its header.
 const (
-	atBaseOffset  = 0
-	atLength      = 8 // of what follows this field
-	atMagic       = 16
-	atCRC         = 17
-	atAttributes  = 21 // the checksum covers from here to the end
-	atLastDelta   = 23
-	atFirstTime   = 27
-	atMaxTime     = 35
-	atRecordCount = 57
-	headerSize    = 61
+	atBaseOffset    = 0
+	atLength        = 8 // of what follows this field
+	atLeaderEpoch   = 12
+	atMagic         = 16
+	atCRC           = 17
+	atAttributes    = 21 // the checksum covers from here to the end
+	atLastDelta     = 23
+	atFirstTime     = 27
+	atMaxTime       = 35
+	atProducerID    = 43
+	atProducerEpoch = 51
+	atSequence      = 53
+	atRecordCount   = 57
+	headerSize      = 61
 
 	lengthOverhead = 12 // base offset and length themselves
 
