@@ -12,6 +12,7 @@ import (
 	promcollectors "github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
@@ -23,6 +24,7 @@ import (
 // Jobs of the targets that live in the agent itself.
 const (
 	HostJob = "node"
+	DCGMJob = "dcgm"
 	SelfJob = "sextant-agent"
 )
 
@@ -94,6 +96,7 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 		return nil
 	})
 	err = g.Wait()
+	a.stop()
 	deps.Log.Info("agent stops", "pending", queue.Pending())
 	return err
 }
@@ -124,6 +127,7 @@ type agent struct {
 	scraper *scrape.Scraper
 	reloads *reloadMetrics
 	host    prometheus.Gatherer // nil: the host is not read
+	dcgm    *dcgm.Collector     // nil: DCGM is not read
 
 	mu  sync.Mutex
 	now *Config // in force; guarded by mu
@@ -137,11 +141,24 @@ func (a *agent) start(cfg *Config) error {
 			return err
 		}
 	}
+	if cfg.DCGM.Enabled {
+		a.dcgm = dcgm.New(cfg.DCGM, cfg.dcgmInterval(), a.deps.Log.With("job", DCGMJob))
+	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err
 	}
 	a.reloads.done(nil)
 	return nil
+}
+
+// stop ends what the collectors hold, when nothing is scraped any more.
+func (a *agent) stop() {
+	if a.dcgm == nil {
+		return
+	}
+	if err := a.dcgm.Close(); err != nil {
+		a.deps.Log.Error("close DCGM", "err", err)
+	}
 }
 
 // set is what the configuration asks to scrape.
@@ -152,6 +169,9 @@ func (a *agent) set(cfg *Config) scrape.Set {
 	}
 	if a.host != nil {
 		local(HostJob, a.host, cfg.hostInterval())
+	}
+	if a.dcgm != nil {
+		local(DCGMJob, a.dcgm.Gatherer(), cfg.dcgmInterval())
 	}
 	if cfg.Self {
 		local(SelfJob, a.deps.Registry, time.Duration(cfg.Global.ScrapeInterval))

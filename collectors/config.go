@@ -12,6 +12,7 @@ import (
 	promconfig "github.com/prometheus/prometheus/config"
 	promhttp "github.com/prometheus/prometheus/discovery/http"
 
+	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
@@ -33,6 +34,7 @@ type Section struct {
 	Node  string      `yaml:"node"` // this host's name; default: its host name
 	Self  bool        `yaml:"self"` // collect the agent's own metrics
 	Host  host.Config `yaml:"host"`
+	DCGM  dcgm.Config `yaml:"dcgm"`
 	Kafka KafkaConfig `yaml:"kafka"`
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
@@ -72,6 +74,7 @@ func Defaults() Config {
 		Section: Section{
 			Self:  true,
 			Host:  host.Defaults(),
+			DCGM:  dcgm.Defaults(),
 			Kafka: KafkaConfig{Config: kafka.Config{ClientID: "sextant-agent"}, Topic: topics.Samples, MaxRecordBytes: kafka.DefaultMaxRecordBytes},
 			Spool: SpoolConfig{Dir: "/var/lib/sextant-agent", MaxBytes: 1 << 30, Sync: string(spool.SyncInterval), Fresh: config.Duration(20 * time.Second)},
 			Web:   WebConfig{Listen: "127.0.0.1:9465"},
@@ -97,7 +100,7 @@ func (c *Config) Check() error {
 	fault(c.Kafka.MaxRecordBytes < 1<<20, "kafka.max_record_bytes: %d, want at least 1MiB", c.Kafka.MaxRecordBytes)
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }
@@ -170,9 +173,15 @@ func (c *Config) setDirectory(dir string) {
 }
 
 // hostInterval is how often this host is read.
-func (c *Config) hostInterval() time.Duration {
-	if c.Host.Interval != 0 {
-		return c.Host.Interval.D()
+func (c *Config) hostInterval() time.Duration { return c.interval(c.Host.Interval) }
+
+// dcgmInterval is how often DCGM is read.
+func (c *Config) dcgmInterval() time.Duration { return c.interval(c.DCGM.Interval) }
+
+// interval is a section's own, or the global one.
+func (c *Config) interval(own config.Duration) time.Duration {
+	if own != 0 {
+		return own.D()
 	}
 	return time.Duration(c.Global.ScrapeInterval)
 }

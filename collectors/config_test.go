@@ -128,6 +128,7 @@ func TestExampleIsValid(t *testing.T) {
 	d := Defaults()
 	d.Node, d.Kafka.Brokers = c.Node, c.Kafka.Brokers
 	c.Host.Collectors, c.Host.Exclude, c.Host.Flags = nil, nil, nil // written as empty lists
+	c.DCGM.Fields, c.DCGM.Exclude = nil, nil
 	if changed := fixed(&d, c); changed != nil {
 		t.Fatalf("the example does not show the defaults of %v:\n%+v\n%+v", changed, d.Section, c.Section)
 	}

@@ -66,9 +66,8 @@ func (a *agent) reload() (restart []string, err error) {
 func (c *Config) with(next *Config) *Config {
 	out := *next
 	out.Node, out.Kafka, out.Spool, out.Web = c.Node, c.Kafka, c.Spool, c.Web
-	interval := next.Host.Interval
-	out.Host = c.Host
-	out.Host.Interval = interval
+	out.Host, out.DCGM = c.Host, c.DCGM
+	out.Host.Interval, out.DCGM.Interval = next.Host.Interval, next.DCGM.Interval
 	return &out
 }
 
@@ -76,11 +75,12 @@ func (c *Config) with(next *Config) *Config {
 func fixed(now, next *Config) []string {
 	a, b := *now, *next
 	a.Host.Interval, b.Host.Interval = 0, 0
+	a.DCGM.Interval, b.DCGM.Interval = 0, 0
 	var out []string
 	for _, s := range []struct {
 		key  string
 		x, y any
-	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web}} {
+	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web}} {
 		if !reflect.DeepEqual(s.x, s.y) {
 			out = append(out, s.key)
 		}

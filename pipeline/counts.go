@@ -12,23 +12,29 @@ type FeatureCounts = evaluate.Counts
 
 // Counts says what a machine did since it began.
 type Counts struct {
-	Records       uint64 // records taken
-	Replayed      uint64 // of them, durable already: read to warm windows
-	Stale         uint64 // records below one that was taken: left out
-	Dead          uint64 // records that cannot be read
-	Samples       uint64 // samples stored
-	Late          uint64 // of them, later than the lateness
-	Duplicates    uint64 // samples left out: same series and time again
-	Blanks        uint64 // samples left out: a value that means "no value"
-	OutOfRange    uint64 // samples left out: a value that the metric cannot have
-	Retimed       uint64 // samples whose event time was out of bounds
-	Refused       uint64 // samples left out: of a refused series
-	Histograms    uint64 // native histograms left out
-	RefusedSeries uint64 // series with bad labels, twice in a record, or over the limit
-	Collisions    uint64 // of them, two label sets with one id
-	LayoutHits    uint64
-	LayoutMisses  uint64
-	Ticks         uint64 // ticks closed
+	Records        uint64 // records taken
+	Replayed       uint64 // of them, durable already: read to warm windows
+	Stale          uint64 // records below one that was taken: left out
+	Dead           uint64 // records that cannot be read
+	Samples        uint64 // samples stored
+	Late           uint64 // of them, later than the lateness
+	Duplicates     uint64 // samples left out: same series and time again
+	Blanks         uint64 // samples left out: a value that means "no value"
+	OutOfRange     uint64 // samples left out: a value that the metric cannot have
+	Retimed        uint64 // samples whose event time was out of bounds
+	Refused        uint64 // samples left out: of a refused series
+	Histograms     uint64 // native histograms left out
+	RefusedSeries  uint64 // series with bad labels, twice in a record, or over the limit
+	Collisions     uint64 // of them, two label sets with one id
+	UnknownNames   uint64 // series of a known vendor that the catalogue does not know: kept as exposed
+	NoDevice       uint64 // series of a device that do not say which: kept as exposed
+	Mistyped       uint64 // series that are a counter where the exposition says gauge, or the reverse
+	Repeated       uint64 // samples left out: another series of the record has the reading
+	Contradictions uint64 // of such samples, those with another value
+	Outranked      uint64 // samples left out: the record has a better measure of the same
+	LayoutHits     uint64
+	LayoutMisses   uint64
+	Ticks          uint64 // ticks closed
 }
 
 // each calls f with what was added to each count since before.
@@ -51,6 +57,12 @@ func (c Counts) each(before Counts, f func(item string, delta uint64)) {
 		{"histogram_left_out", c.Histograms, before.Histograms},
 		{"series_refused", c.RefusedSeries, before.RefusedSeries},
 		{"series_collision", c.Collisions, before.Collisions},
+		{"series_unknown_name", c.UnknownNames, before.UnknownNames},
+		{"series_without_device", c.NoDevice, before.NoDevice},
+		{"series_mistyped", c.Mistyped, before.Mistyped},
+		{"sample_repeated", c.Repeated, before.Repeated},
+		{"sample_contradiction", c.Contradictions, before.Contradictions},
+		{"sample_outranked", c.Outranked, before.Outranked},
 		{"layout_hit", c.LayoutHits, before.LayoutHits},
 		{"layout_miss", c.LayoutMisses, before.LayoutMisses},
 		{"tick", c.Ticks, before.Ticks},

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"sextant/pipeline/window"
 	"sextant/schema/catalog"
-	"sextant/schema/wire"
 )
 
 // layout is all that is known of a scrape whose series are the same as in an earlier one:
@@ -18,6 +17,8 @@ type layout struct {
 	refused []int32   // series that are left out
 	treated []treated
 	windows []windowed
+	folds   []fold // samples of several series that are one
+	infos   []info // series that the labels of others tell of
 
 	last  int64   // newest sample time of any series
 	lasts []int64 // newest sample time per series, when they are not all last
@@ -122,41 +123,6 @@ func (n *node) evict() {
 	delete(n.layouts, oldest.hash)
 }
 
-// plan reads the labels of every series of the record.
-func (m *Machine) plan(n *node) *layout {
-	d := &m.decoder
-	l := &layout{hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries), states: make([]*series, d.NumSeries)}
-	inRecord := make(map[uint64]struct{}, d.NumSeries)
-	var fresh []*window.Series
-	for i := range d.NumSeries {
-		s, isNew, err := m.register(n, i)
-		if err != nil {
-			m.counts.RefusedSeries++
-			l.refused = append(l.refused, int32(i))
-			continue
-		}
-		if _, twice := inRecord[s.id]; twice {
-			// The same series again, or two source names of one canonical series.
-			m.counts.RefusedSeries++
-			l.refused = append(l.refused, int32(i))
-			continue
-		}
-		inRecord[s.id] = struct{}{}
-		l.ids[i], l.states[i] = s.id, s
-		if s.metric != nil && !s.metric.Plain() {
-			l.treated = append(l.treated, treated{int32(i), s.metric})
-		}
-		if s.window != nil {
-			l.windows = append(l.windows, windowed{int32(i), s.window})
-			if isNew {
-				fresh = append(fresh, s.window)
-			}
-		}
-	}
-	m.eval.Store().Buffers(fresh, m.time.interval)
-	return l
-}
-
 // forgetSilent drops the nodes that sent nothing for as long as an event time may lie
 // back. Were one to return, its series are registered again.
 func (m *Machine) forgetSilent() {
@@ -178,14 +144,3 @@ func (m *Machine) forgetSilent() {
 		}
 	}
 }
-
-// kindOf is the kind of a series in the text form that the series table keeps. The
-// catalogue decides; the exposition's type is believed only for what it does not know.
-func kindOf(metric *catalog.Metric, typ wire.MetricType) string {
-	if metric != nil {
-		return metric.Kind.String()
-	}
-	return exposedKinds[min(int(typ), len(exposedKinds)-1)]
-}
-
-var exposedKinds = [...]string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}

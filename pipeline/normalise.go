@@ -25,13 +25,13 @@ type series struct {
 	id     uint64
 	check  uint64 // a second hash of the same labels: tells two label sets of one id apart
 	node   *node
-	metric *catalog.Metric // nil when the catalogue does not know it
-	window *window.Series  // nil when no view reads it
-	last   int64           // newest sample time, kept by the layout that has it now
+	window *window.Series // nil when no view reads it
+	last   int64          // newest sample time, kept by the layout that has it now
 }
 
 var (
 	errNoName    = errors.New("no metric name")
+	errTwice     = errors.New("the record has the series twice")
 	errTooMany   = errors.New("the node has too many series")
 	errCollision = errors.New("another series has the same id")
 )
@@ -44,13 +44,32 @@ type canonical struct {
 	text         string       // name 0xff value 0xff …: what is hashed
 }
 
-// register returns series i of the decoder's record, and whether it was not known. A
-// known series costs its hash; a new one has its row written and its window made.
-func (m *Machine) register(n *node, i int) (*series, bool, error) {
-	c, err := m.canonical(n, i)
-	if err != nil {
-		return nil, false, err
+// register returns the series that series i of the decoder's record is, as the catalogue
+// says, and whether it was not known. A known series costs its hash; a new one has its
+// row written and its window made.
+func (m *Machine) register(n *node, i int, as *catalog.Mapping) (*series, bool, error) {
+	if as.Name == "" {
+		return nil, false, errNoName
 	}
+	source := as.Name
+	if as.Metric != nil {
+		source = as.Metric.Name
+	}
+	c := m.canonical(n, as.Name, as.Labels)
+	c.source, c.metric = source, as.Metric
+	typ, unit, _ := m.decoder.Meta(i)
+	if c.metric != nil {
+		unit = c.metric.Unit
+	}
+	s, isNew, err := m.admit(n, &c, kindOf(c.metric, typ), unit)
+	if isNew && disagrees(c.metric, typ) {
+		m.counts.Mistyped++
+	}
+	return s, isNew, err
+}
+
+// admit finds a series by its canonical labels, or makes it.
+func (m *Machine) admit(n *node, c *canonical, kind, unit string) (*series, bool, error) {
 	id := m.id(n.name, c.text)
 	check := secondHash(c.text)
 	if s, ok := m.series[id]; ok {
@@ -64,44 +83,25 @@ func (m *Machine) register(n *node, i int) (*series, bool, error) {
 		return nil, false, errTooMany
 	}
 	n.series++
-	s := &series{id: id, check: check, node: n, metric: c.metric, window: m.window(n, &c)}
+	s := &series{id: id, check: check, node: n, window: m.window(n, c)}
 	m.series[id] = s
-	m.describe(s, &c, i)
+	m.describe(s, c, kind, unit)
 	return s, true, nil
 }
 
-// canonical reads the labels of series i and puts them in their canonical form.
-func (m *Machine) canonical(n *node, i int) (canonical, error) {
-	ls := m.labels[:0]
-	err := m.decoder.Labels(i, func(name, value []byte) bool {
-		ls = append(ls, wire.Label{Name: string(name), Value: string(value)})
-		return true
-	})
-	m.labels = ls
-	if err != nil {
-		return canonical{}, err
-	}
-	c := canonical{}
+// canonical adds name and node to the labels of a series and puts them in order.
+func (m *Machine) canonical(n *node, name string, given []wire.Label) canonical {
+	ls := append(m.labels[:0], given...)
 	for k := range ls {
-		switch ls[k].Name {
-		case nameLabel:
-			c.source, c.name = ls[k].Value, ls[k].Value
-			if c.metric, _ = m.cfg.Catalog.Lookup(c.source); c.metric != nil {
-				c.name = c.metric.Canonical
-			}
-			ls[k].Value = c.name
-		case nodeLabel:
+		if ls[k].Name == nodeLabel {
 			// The record says which node it came from; a scraped label cannot.
 			ls[k].Name = freeName(ls, nodeLabel)
 		}
 	}
-	if c.name == "" {
-		return canonical{}, errNoName
-	}
-	ls = append(ls, wire.Label{Name: nodeLabel, Value: n.name})
+	ls = append(ls, wire.Label{Name: nameLabel, Value: name}, wire.Label{Name: nodeLabel, Value: n.name})
 	slices.SortFunc(ls, func(a, b wire.Label) int { return strings.Compare(a.Name, b.Name) })
-	m.labels, c.labels, c.text = ls, ls, canonicalText(ls)
-	return c, nil
+	m.labels = ls
+	return canonical{name: name, labels: ls, text: canonicalText(ls)}
 }
 
 // freeName puts the exported prefix before a name until no label has the result.
@@ -153,16 +153,11 @@ func (m *Machine) window(n *node, c *canonical) *window.Series {
 }
 
 // describe writes the row that names a series.
-func (m *Machine) describe(s *series, c *canonical, i int) {
+func (m *Machine) describe(s *series, c *canonical, kind, unit string) {
 	if m.replaying {
 		return
 	}
-	typ, unit, _ := m.decoder.Meta(i)
-	if c.metric != nil {
-		unit = c.metric.Unit
-	}
-	row := SeriesRow{ID: s.id, Node: s.node.name, Name: c.name, Source: c.source,
-		Kind: kindOf(c.metric, typ), Unit: unit, FirstSeen: m.scrape}
+	row := SeriesRow{ID: s.id, Node: s.node.name, Name: c.name, Source: c.source, Kind: kind, Unit: unit, FirstSeen: m.scrape}
 	row.Labels = make([]wire.Label, 0, len(c.labels)-1)
 	for _, l := range c.labels {
 		if l.Name != nameLabel {

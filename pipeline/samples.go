@@ -41,18 +41,21 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 	}
 	p.leaveOut()
 	p.normalise()
+	p.fold()
 	p.time(env.Scrape, rec.Ingest)
 	p.fillWindows()
+	told := p.tell()
 	kept, t := n, p.count
 	if p.gone != nil {
 		kept = p.compact()
 	}
 	if m.replaying {
-		kept = 0
+		kept, told = 0, nil
 		t = tally{}
 	}
 	truncateSamples(out, base+kept)
-	t.stored = kept
+	out.appendTold(told)
+	t.stored = kept + len(told)
 	return t
 }
 

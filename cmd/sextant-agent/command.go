@@ -22,7 +22,7 @@ const long = `sextant-agent runs once on every node. It scrapes Prometheus expor
 kernel every 10 s, keeps what it got on disk, and ships it to Kafka.
 
 The configuration is Prometheus' own (global, scrape_configs) with a few sections
-beside it (node, self, host, kafka, spool, web). deploy/agent.example.yaml explains
+beside it (node, self, host, dcgm, kafka, spool, web). deploy/agent.example.yaml explains
 each key. Keys of those sections can be set by the environment: SEXTANT_KAFKA_BROKERS
 for kafka.brokers, SEXTANT_SPOOL_DIR for spool.dir, SEXTANT_NODE for node.
 
@@ -52,16 +52,31 @@ type flags struct {
 
 // load reads the configuration and puts the flags over it.
 func (f *flags) load() (*collectors.Config, error) {
+	cfg, err := collectors.LoadWith(f.config, f.lookup)
+	return cfg, exit.Config(err)
+}
+
+// loadUnsent is load for a command that sends nothing, so that a missing broker is no
+// fault.
+func (f *flags) loadUnsent() (*collectors.Config, error) {
 	cfg, err := collectors.LoadWith(f.config, func(name string) (string, bool) {
-		switch {
-		case name == collectors.EnvPrefix+"_NODE" && f.node != "":
-			return f.node, true
-		case name == collectors.EnvPrefix+"_WEB_LISTEN" && f.listen != "":
-			return f.listen, true
+		if name == collectors.EnvPrefix+"_KAFKA_BROKERS" {
+			return "127.0.0.1:9092", true
 		}
-		return os.LookupEnv(name)
+		return f.lookup(name)
 	})
 	return cfg, exit.Config(err)
+}
+
+// lookup is the environment with the flags over it.
+func (f *flags) lookup(name string) (string, bool) {
+	switch {
+	case name == collectors.EnvPrefix+"_NODE" && f.node != "":
+		return f.node, true
+	case name == collectors.EnvPrefix+"_WEB_LISTEN" && f.listen != "":
+		return f.listen, true
+	}
+	return os.LookupEnv(name)
 }
 
 func command(out, errOut io.Writer) *cobra.Command {
@@ -81,7 +96,7 @@ func command(out, errOut io.Writer) *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), versionCommand(out))
+	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), onceCommand(&f, out, errOut), versionCommand(out))
 	exit.Strict(root)
 	return root
 }

@@ -45,11 +45,23 @@ func TestCheckConfig(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"version", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"once", "--help"}, {"version", "--help"}} {
 		out, err := execute(t, args...)
 		if err != nil || !strings.Contains(out, "Examples:\n") {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
+	}
+}
+
+func TestOncePrintsOneCollection(t *testing.T) {
+	cfg := file(t, "host: {collectors: [loadavg]}\n")
+	out, err := execute(t, "once", "--collector", "node", "--config", cfg)
+	if err != nil || !strings.Contains(out, "# TYPE node_load1 gauge\nnode_load1 ") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err = execute(t, "once", "--collector", "dcgm", "--config", cfg)
+	if err != nil || !strings.Contains(out, "collector_up{collector=\"dcgm\"} 0\n") || !strings.Contains(out, "level=WARN") {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 
@@ -61,7 +73,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestWrongWords(t *testing.T) {
-	for _, args := range [][]string{{"runn"}, {"--confg", "x"}, {"--log-level", "loud"}, {"--log-format", "xml"}} {
+	for _, args := range [][]string{{"runn"}, {"--confg", "x"}, {"--log-level", "loud"}, {"--log-format", "xml"}, {"once"}, {"once", "--collector", "gpu"}} {
 		if _, err := execute(t, args...); err == nil {
 			t.Errorf("%v passed", args)
 		}

@@ -8,10 +8,10 @@
 package dcgm
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,18 +29,18 @@ type source interface {
 type Collector struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
-	source source                      // guarded by mu
-	fault  string                      // why nothing is collected; "" while it is; guarded by mu
-	told   bool                        // the first outcome was logged; guarded by mu
-	notes  map[string]string           // of the last page; guarded by mu
-	descs  map[string]*prometheus.Desc // by name and label names; guarded by mu
+	busy   chan struct{} // full while the source is in use; guards all below
+	source source
+	fault  string                      // why nothing is collected; "" while it is
+	told   bool                        // the first outcome was logged
+	notes  map[string]string           // of the last page
+	descs  map[string]*prometheus.Desc // by name and label names
 }
 
 // New makes the collector. Nothing is connected before the first collection. The interval
 // is the one between collections.
 func New(c Config, interval time.Duration, log *slog.Logger) *Collector {
-	return &Collector{log: log, source: newSource(c, interval), descs: map[string]*prometheus.Desc{}}
+	return &Collector{log: log, busy: make(chan struct{}, 1), source: newSource(c, interval), descs: map[string]*prometheus.Desc{}}
 }
 
 // Gatherer is a registry that holds only this collector.
@@ -55,8 +55,8 @@ func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the engine once.
 func (c *Collector) Collect(ch chan<- prometheus.Metric) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.busy <- struct{}{}
+	defer func() { <-c.busy }()
 	p, err := c.source.read(time.Now())
 	c.turn(err)
 	c.emit(ch, sample{"collector_up", "Whether the collector could read its source.", prometheus.GaugeValue,
@@ -74,11 +74,22 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Close ends the connection. The collector can be used again and then connects anew.
+// closeWait is how long Close waits for a reading under way.
+const closeWait = 2 * time.Second
+
+// Close ends the connection. The collector can be used again and then connects anew. A
+// call into the library cannot be interrupted: when one hangs, Close gives up, and the
+// connection ends with the process.
 func (c *Collector) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.source.close()
+	t := time.NewTimer(closeWait)
+	defer t.Stop()
+	select {
+	case c.busy <- struct{}{}:
+		defer func() { <-c.busy }()
+		return c.source.close()
+	case <-t.C:
+		return fmt.Errorf("DCGM is still being read after %s", closeWait)
+	}
 }
 
 func (c *Collector) emit(ch chan<- prometheus.Metric, s sample) {

@@ -1,0 +1,50 @@
+package collectors
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"sextant/collectors/dcgm"
+	"sextant/collectors/host"
+)
+
+// OnceNames are the collectors that Once knows.
+var OnceNames = []string{HostJob, DCGMJob}
+
+// Once runs one of the agent's own collectors a single time, whether it is enabled or
+// not, and writes what it gives in the text format. What fails in a collector is in its
+// series and in the log; an error means that there is nothing to show.
+func Once(cfg *Config, name string, log *slog.Logger, w io.Writer) error {
+	from, stop, err := openLocal(cfg, name, log)
+	if err != nil {
+		return err
+	}
+	families, err := from.Gather()
+	if err != nil {
+		log.Error("a part was not collected", "err", err)
+	}
+	enc := expfmt.NewEncoder(w, expfmt.NewFormat(expfmt.TypeTextPlain))
+	for _, f := range families {
+		if err := enc.Encode(f); err != nil {
+			return fmt.Errorf("write %s: %w", f.GetName(), err)
+		}
+	}
+	return stop()
+}
+
+// openLocal makes a collector by its name. The function ends what it holds.
+func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer, func() error, error) {
+	switch name {
+	case HostJob:
+		g, err := host.New(cfg.Host, log)
+		return g, func() error { return nil }, err
+	case DCGMJob:
+		c := dcgm.New(cfg.DCGM, cfg.dcgmInterval(), log)
+		return c.Gatherer(), c.Close, nil
+	}
+	return nil, nil, fmt.Errorf("collector %q is unknown, want one of %v", name, OnceNames)
+}
