@@ -28,6 +28,7 @@ type demoOptions struct {
 	listen      string
 	clickhouse  string
 	agentConfig string
+	simulate    int
 }
 
 func demoCmd() *cobra.Command {
@@ -37,10 +38,12 @@ func demoCmd() *cobra.Command {
 		Short: "Run the whole line in this process, on this host's own telemetry",
 		Long: `demo starts a Kafka-protocol broker, the ClickHouse engine, the agent, the pipeline and the
 feature API in one process, all on loopback. The agent reads this host's kernel every 10
-seconds; the first features are served within half a minute. The data stays in --dir, and a
-second start continues from it. Ctrl-C stops.`,
+seconds; the first features are served within half a minute. Beside it runs a simulated cluster
+of five vendors' accelerators, whose series all carry simulated="true". The data stays in --dir,
+and a second start continues from it. Ctrl-C stops.`,
 		Example: `  sextant demo
   sextant demo --duration 60s                 # exit status 0 when a feature was served
+  sextant demo --simulate 0                   # this host alone
   sextant demo --agent-config exporters.yaml  # scrape your own exporters too`,
 		Args: cobra.NoArgs,
 	}
@@ -50,7 +53,11 @@ second start continues from it. Ctrl-C stops.`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:6566", "address of the feature API")
 	f.StringVar(&o.clickhouse, "clickhouse", "127.0.0.1:18123", "address of ClickHouse's HTTP interface")
 	f.StringVar(&o.agentConfig, "agent-config", "", "agent configuration with further scrape_configs")
+	f.IntVar(&o.simulate, "simulate", demoNodes, "simulated nodes beside this host, all labelled simulated=\"true\"; 0: none")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.simulate < 0 || o.simulate > maxDemoNodes {
+			return exit.Usage(fmt.Errorf("--simulate %d: want 0 to %d", o.simulate, maxDemoNodes))
+		}
 		return demo(cmd.Context(), o, cmd.OutOrStdout())
 	}
 	return cmd
@@ -107,6 +114,9 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	line.Start("agent", func(ctx context.Context) error {
 		return collectors.Run(ctx, agentCfg, collectors.Deps{Log: log, Registry: reg})
 	})
+	if o.simulate > 0 {
+		line.Start("simulation", func(ctx context.Context) error { return runSimulation(ctx, o, cfg.Kafka, log, reg) })
+	}
 	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, views)
 	watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
 		sql: "http://" + parts.clickhouse.Addr()})

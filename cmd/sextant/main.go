@@ -42,7 +42,7 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		featuresCmd(), ledgerCmd(), embeddedCmd(), fetchCmd(), benchCmd(), versionCmd())
+		featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(), versionCmd())
 	exit.Strict(cmd)
 	return cmd
 }

@@ -16,8 +16,8 @@ type Cluster struct {
 	Config *Config
 	Nodes  []*Node
 
-	start  int64 // unix ms
-	ticks  int64 // since the start
+	start  int64 // unix ms of the boot
+	ticks  int64 // since the boot
 	debt   time.Duration
 	groups []*queue
 	active []*fault
@@ -25,13 +25,13 @@ type Cluster struct {
 	trace  *Trace
 }
 
-// New makes a cluster that boots at start, with work already on it. The trace is needed
+// New makes a cluster as it stands at start: booted a few minutes ago, with work on it. The trace is needed
 // where the work comes from one.
 func New(cfg *Config, trace *Trace, start time.Time) (*Cluster, error) {
 	if cfg.Workload.Source == FromTrace && (trace == nil || len(trace.Series) == 0) {
 		return nil, errors.New("simulate: the workload comes from a trace, and there is none")
 	}
-	c := &Cluster{Config: cfg, start: start.UnixMilli(), trace: trace}
+	c := &Cluster{Config: cfg, start: start.Add(-warmUp).UnixMilli(), trace: trace}
 	for i := range cfg.Groups {
 		g := &cfg.Groups[i]
 		q := &queue{group: g, work: &cfg.Workload, rand: rand.New(rand.NewPCG(cfg.Seed, hash("work "+g.Name)))}
@@ -56,9 +56,15 @@ func New(cfg *Config, trace *Trace, start time.Time) (*Cluster, error) {
 			q.warm()
 		}
 	}
-	c.tick()
+	for range int64(warmUp / Tick) {
+		c.tick()
+	}
 	return c, nil
 }
+
+// warmUp is how long the cluster has run, without faults, when it is first seen: memory is
+// filled by then, and heat sinks are warm.
+const warmUp = 3 * time.Minute
 
 // Now is the virtual time.
 func (c *Cluster) Now() time.Time {

@@ -46,10 +46,11 @@ func (c *Cluster) fail(at int64) {
 
 // due says whether the fault may happen in this tick.
 func (c *Cluster) due(f *Fault) bool {
+	since := c.ticks - int64(warmUp/Tick)
 	if f.At > 0 {
-		return c.ticks == int64(f.At.D()/Tick)
+		return since == int64(f.At.D()/Tick)
 	}
-	return c.ticks%int64(f.Every.D()/Tick) == 0
+	return since > 0 && since%int64(f.Every.D()/Tick) == 0
 }
 
 // strike lets the fault befall nodes. Random numbers are drawn for each node that matches,
