@@ -8,7 +8,7 @@ import (
 	"sextant/pipeline/window"
 )
 
-func sumOverTime(w window.Span, _ *interval) (float64, bool) {
+func sumOverTime(w *window.Span, _ *interval) (float64, bool) {
 	var sum, c float64
 	for _, v := range w.V {
 		sum, c = kahansum.Inc(v, sum, c)
@@ -21,7 +21,7 @@ func sumOverTime(w window.Span, _ *interval) (float64, bool) {
 
 // avgOverTime divides the sum, and goes on with an incremental mean where the sum
 // overflows.
-func avgOverTime(w window.Span, _ *interval) (float64, bool) {
+func avgOverTime(w *window.Span, _ *interval) (float64, bool) {
 	var (
 		sum, count   = w.V[0], 1.
 		mean, kahanC float64
@@ -48,7 +48,7 @@ func avgOverTime(w window.Span, _ *interval) (float64, bool) {
 	return sum/count + kahanC/count, true
 }
 
-func maxOverTime(w window.Span, _ *interval) (float64, bool) {
+func maxOverTime(w *window.Span, _ *interval) (float64, bool) {
 	m := w.V[0]
 	for _, v := range w.V {
 		if v > m || math.IsNaN(m) {
@@ -58,7 +58,7 @@ func maxOverTime(w window.Span, _ *interval) (float64, bool) {
 	return m, true
 }
 
-func minOverTime(w window.Span, _ *interval) (float64, bool) {
+func minOverTime(w *window.Span, _ *interval) (float64, bool) {
 	m := w.V[0]
 	for _, v := range w.V {
 		if v < m || math.IsNaN(m) {
@@ -68,18 +68,18 @@ func minOverTime(w window.Span, _ *interval) (float64, bool) {
 	return m, true
 }
 
-func countOverTime(w window.Span, _ *interval) (float64, bool)  { return float64(w.Len()), true }
-func presentOverTime(window.Span, *interval) (float64, bool)    { return 1, true }
-func firstOverTime(w window.Span, _ *interval) (float64, bool)  { return w.V[0], true }
-func lastOverTime(w window.Span, _ *interval) (float64, bool)   { return w.V[w.Len()-1], true }
-func stdvarOverTime(w window.Span, _ *interval) (float64, bool) { return variance(w), true }
-func stddevOverTime(w window.Span, _ *interval) (float64, bool) { return math.Sqrt(variance(w)), true }
-func quantileOverTime(w window.Span, iv *interval) (float64, bool) {
+func countOverTime(w *window.Span, _ *interval) (float64, bool)  { return float64(w.Len()), true }
+func presentOverTime(*window.Span, *interval) (float64, bool)    { return 1, true }
+func firstOverTime(w *window.Span, _ *interval) (float64, bool)  { return w.V[0], true }
+func lastOverTime(w *window.Span, _ *interval) (float64, bool)   { return w.V[w.Len()-1], true }
+func stdvarOverTime(w *window.Span, _ *interval) (float64, bool) { return variance(w), true }
+func stddevOverTime(w *window.Span, _ *interval) (float64, bool) { return math.Sqrt(variance(w)), true }
+func quantileOverTime(w *window.Span, iv *interval) (float64, bool) {
 	iv.sorted = append(iv.sorted[:0], w.V...)
 	return quantile(iv.arg(0), iv.sorted), true
 }
 
-func variance(w window.Span) float64 {
+func variance(w *window.Span) float64 {
 	var count float64
 	var mean, cMean float64
 	var aux, cAux float64

@@ -14,8 +14,13 @@ type rangeCall struct {
 	offset   int64 // ms
 	keepName bool
 
-	now interval
+	now     interval
+	windows []window.Span
 }
+
+// block is how many windows are looked up before their values are worked on. The series
+// of a group lie far apart in memory: looked up together, they come together.
+const block = 32
 
 // interval is what a rangeFunc may know beside the points.
 type interval struct {
@@ -31,7 +36,7 @@ func (iv *interval) arg(i int) float64 { return iv.args[i].out.Value[0] }
 
 // rangeFunc computes the value of a window with at least one point, or reports that it
 // has none.
-type rangeFunc func(w window.Span, iv *interval) (float64, bool)
+type rangeFunc func(w *window.Span, iv *interval) (float64, bool)
 
 func (o *rangeCall) plan(s *Set, n *node, _ *plan) []labels.Labels {
 	return s.seriesLabels(n.source, !o.keepName)
@@ -41,13 +46,17 @@ func (o *rangeCall) eval(s *Set, n *node, _ *plan) error {
 	iv := &o.now
 	iv.at, iv.end, iv.args, iv.err = s.at, s.at-o.offset, n.args, nil
 	iv.start = iv.end - o.rng
-	for i, series := range s.store.Series(s.group, n.source) {
-		w := series.Window(iv.start+1, iv.end)
-		if w.Len() == 0 {
-			continue
-		}
-		if v, ok := o.f(w, iv); ok {
-			n.out.add(int32(i), v)
+	list := s.store.Series(s.group, n.source)
+	for from := 0; from < len(list); from += block {
+		o.windows = window.Windows(o.windows[:0], list[from:min(from+block, len(list))], iv.start+1, iv.end)
+		for i := range o.windows {
+			w := &o.windows[i]
+			if w.Len() == 0 {
+				continue
+			}
+			if v, ok := o.f(w, iv); ok {
+				n.out.add(int32(from+i), v)
+			}
 		}
 	}
 	return iv.err

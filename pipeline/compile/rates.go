@@ -9,7 +9,7 @@ import (
 // extrapolated is rate, increase and delta: extrapolatedRate of the engine without
 // histograms and start timestamps.
 func extrapolated(counter, perSecond bool) rangeFunc {
-	return func(w window.Span, iv *interval) (float64, bool) {
+	return func(w *window.Span, iv *interval) (float64, bool) {
 		last := w.Len() - 1
 		if last == 0 {
 			return 0, false
@@ -56,7 +56,7 @@ func extrapolated(counter, perSecond bool) rangeFunc {
 
 // instant is irate and idelta: the last two points.
 func instant(perSecond bool) rangeFunc {
-	return func(w window.Span, _ *interval) (float64, bool) {
+	return func(w *window.Span, _ *interval) (float64, bool) {
 		last := w.Len() - 1
 		if last == 0 {
 			return 0, false
@@ -72,7 +72,7 @@ func instant(perSecond bool) rangeFunc {
 	}
 }
 
-func resets(w window.Span, _ *interval) (float64, bool) {
+func resets(w *window.Span, _ *interval) (float64, bool) {
 	n := 0
 	for i, v := range w.V[1:] {
 		if v < w.V[i] {
@@ -82,7 +82,7 @@ func resets(w window.Span, _ *interval) (float64, bool) {
 	return float64(n), true
 }
 
-func changes(w window.Span, _ *interval) (float64, bool) {
+func changes(w *window.Span, _ *interval) (float64, bool) {
 	n := 0
 	for i, v := range w.V[1:] {
 		if prev := w.V[i]; v != prev && !(math.IsNaN(v) && math.IsNaN(prev)) {

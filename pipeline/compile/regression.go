@@ -8,7 +8,7 @@ import (
 	"sextant/pipeline/window"
 )
 
-func deriv(w window.Span, _ *interval) (float64, bool) {
+func deriv(w *window.Span, _ *interval) (float64, bool) {
 	if w.Len() < 2 {
 		return 0, false
 	}
@@ -16,7 +16,7 @@ func deriv(w window.Span, _ *interval) (float64, bool) {
 	return slope, true
 }
 
-func predictLinear(w window.Span, iv *interval) (float64, bool) {
+func predictLinear(w *window.Span, iv *interval) (float64, bool) {
 	if w.Len() < 2 {
 		return 0, false
 	}
@@ -27,7 +27,7 @@ func predictLinear(w window.Span, iv *interval) (float64, bool) {
 
 // linearRegression fits a line by least squares and returns its slope and its value at a
 // time.
-func linearRegression(w window.Span, interceptTime int64) (slope, intercept float64) {
+func linearRegression(w *window.Span, interceptTime int64) (slope, intercept float64) {
 	var (
 		n          float64
 		sumX, cX   float64
@@ -68,7 +68,7 @@ func linearRegression(w window.Span, interceptTime int64) (slope, intercept floa
 }
 
 // smoothed is double_exponential_smoothing with the given factors.
-func smoothed(w window.Span, iv *interval) (float64, bool) {
+func smoothed(w *window.Span, iv *interval) (float64, bool) {
 	sf, tf := iv.arg(0), iv.arg(1)
 	if sf <= 0 || sf >= 1 || tf <= 0 || tf >= 1 {
 		iv.err = errParameter

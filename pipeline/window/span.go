@@ -36,6 +36,39 @@ func (s *Series) Window(lo, hi int64) Span {
 	return w
 }
 
+// Windows appends the window of each series to dst.
+func Windows(dst []Span, series []*Series, lo, hi int64) []Span {
+	touchTimes(series)
+	for _, s := range series {
+		dst = append(dst, s.Window(lo, hi))
+	}
+	touchValues(dst)
+	return dst
+}
+
+// touchTimes and touchValues read the memory that is worked on next. Read one by one with
+// work in between, each would be waited for alone; so they come together.
+//
+//go:noinline
+func touchTimes(series []*Series) (sum int32) {
+	for _, s := range series {
+		if t := s.times; len(t) > 0 {
+			sum += t[0] + t[len(t)-1]
+		}
+	}
+	return sum
+}
+
+//go:noinline
+func touchValues(ws []Span) (sum float64) {
+	for i := range ws {
+		if v := ws[i].V; len(v) > 0 {
+			sum += v[0] + v[len(v)-1]
+		}
+	}
+	return sum
+}
+
 // dropStale copies the points that are no markers: markers are rare, and the series needs
 // them for those who look at one instant. Values on both sides of a marker become
 // neighbours.
