@@ -31,6 +31,8 @@ var rules = []rule{
 		except: []string{"sextant/internal/embedded/broker", "sextant/internal/bench"}, never: []string{"github.com/twmb/franz-go"}},
 	{why: "purego calls into C live in one folder",
 		except: []string{"sextant/internal/chdb"}, never: []string{"github.com/ebitengine/purego"}},
+	{why: "go-dcgm needs cgo, and all else must build without",
+		except: []string{"sextant/collectors/dcgm"}, never: []string{"github.com/NVIDIA/go-dcgm"}},
 	{why: "a core is pure: it never reaches an adapter, a client or a server",
 		from: cores, except: adapters, deep: true,
 		never: []string{"sextant/pipeline/kafka", "sextant/features/online", "sextant/features/api", "sextant/internal", "sextant/collectors", "sextant/cmd",
