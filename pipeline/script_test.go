@@ -341,6 +341,7 @@ func (s *script) count(args []string) {
 		got, ok := map[string]uint64{
 			"dead": c.Dead, "late": c.Late, "duplicates": c.Duplicates, "retimed": c.Retimed, "stale": c.Stale,
 			"refused": c.Refused, "ticks": c.Ticks, "replayed": c.Replayed, "blanks": c.Blanks,
+			"unknown_names": c.UnknownNames, "no_device": c.NoDevice, "repeated": c.Repeated, "contradictions": c.Contradictions, "outranked": c.Outranked,
 			"misses": c.LayoutMisses, "windows": uint64(s.m.Windows()),
 		}[name]
 		if !ok {
