@@ -3,6 +3,7 @@ package spool
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -34,6 +35,10 @@ func (s *Spool) Append(e Entry) (seq uint64, err error) {
 	s.next++
 	s.segs[len(s.segs)-1].end = s.next
 	s.recent = append(s.recent, stamp{seq, begin})
+	if len(e.Payload) <= warmBytes {
+		e.Payload = slices.Clone(e.Payload)
+		s.warm.put(seq, e)
+	}
 	s.m.appended.Inc()
 	return seq, s.offer(seq)
 }

@@ -48,6 +48,7 @@ type Spool struct {
 	visible uint64     // numbers below it are offered
 	taken   ranges     // handed out, neither settled nor returned
 	recent  []stamp
+	warm    warm
 	bytes   int64
 	buf     []byte
 	memory  *memory

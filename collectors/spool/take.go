@@ -63,20 +63,21 @@ func (s *Spool) freshFrom(now time.Time) uint64 {
 // take hands out what is free and visible in from ≤ n < to.
 func (s *Spool) take(from, to uint64, room int) (items []Item, left int, err error) {
 	for {
-		seq, seg := s.claim(from, to)
+		seq, seg, e, warm := s.claim(from, to)
 		if seq == 0 {
 			return items, room, nil
 		}
-		e, err := s.reader.read(seg.path, seg.first, seq)
-		if err != nil {
-			if err := s.unreadable(seq, seg, err); err != nil {
-				return items, room, err
+		if !warm {
+			if e, err = s.reader.read(seg.path, seg.first, seq); err != nil {
+				if err := s.unreadable(seq, seg, err); err != nil {
+					return items, room, err
+				}
+				continue
 			}
-			continue
 		}
 		it := Item{Agent: s.agent, Seq: seq, Entry: e}
 		if it.bytes() > room && len(items) > 0 {
-			s.release(seq)
+			s.release(it)
 			return items, room, nil
 		}
 		items = append(items, it)
@@ -84,20 +85,22 @@ func (s *Spool) take(from, to uint64, room int) (items []Item, left int, err err
 	}
 }
 
-// claim marks the lowest free number of from ≤ n < to as taken, and says where it lies.
-func (s *Spool) claim(from, to uint64) (uint64, segment) {
+// claim marks the lowest free number of from ≤ n < to as taken, and says where it lies, or
+// what it is when that is still in memory.
+func (s *Spool) claim(from, to uint64) (seq uint64, seg segment, e Entry, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seq := s.free(from)
+	seq = s.free(from)
 	if s.closed || seq >= min(to, s.visible) {
-		return 0, segment{}
+		return 0, segment{}, Entry{}, false
 	}
-	seg := s.find(seq)
-	if seg == nil {
+	at := s.find(seq)
+	if at == nil {
 		panic(fmt.Sprintf("BUG: number %d is unsettled and in no segment", seq))
 	}
 	s.taken.add(span{seq, seq + 1})
-	return seq, *seg
+	e, warm = s.warm.take(seq)
+	return seq, *at, e, warm
 }
 
 // free is the lowest number ≥ n that is neither settled nor taken.
@@ -180,9 +183,10 @@ func (s *Spool) record(kind byte, sp span) {
 	}
 }
 
-// release gives back a number that was claimed.
-func (s *Spool) release(seq uint64) {
+// release gives back an item that was claimed, to be the next that is handed out.
+func (s *Spool) release(it Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.putBack(span{seq, seq + 1})
+	s.putBack(span{it.Seq, it.Seq + 1})
+	s.warm.put(it.Seq, it.Entry)
 }
