@@ -9,6 +9,7 @@ import "maps"
 const (
 	Samples    = "telemetry.samples"
 	DeadLetter = "telemetry.deadletter"
+	Inventory  = "inventory"
 )
 
 // MaxMessageBytes is the largest record batch that a broker must take, compressed. It is
@@ -61,6 +62,26 @@ func All() []Topic {
 				"min.insync.replicas":    "2",
 				"retention.ms":           "604800000",
 				"segment.ms":             "86400000",
+			},
+		},
+		{
+			// As many partitions as the samples have, so that a node's documents and its
+			// samples have the same number.
+			Name: Inventory, Partitions: 12, Replication: 3,
+			Key:   "node name; a record without a value says that the node is gone",
+			Value: "inventory document of the node, JSON (schema/inventory)",
+			Doc:   "What each node is made of: the newest document of each is kept for ever.",
+			Config: map[string]string{
+				"cleanup.policy": "compact",
+				// A compacted topic stays uncompressed: clients are known to fail on
+				// compressed batches that compaction has thinned out.
+				"compression.type":       "uncompressed",
+				"delete.retention.ms":    "86400000", // a consumer that was away for a day still sees that a node is gone
+				"max.message.bytes":      "2097152",
+				"message.timestamp.type": "LogAppendTime",
+				"min.insync.replicas":    "2",
+				// Only closed segments are compacted, and hourly copies add up.
+				"segment.ms": "21600000",
 			},
 		},
 	}

@@ -6,6 +6,9 @@ import (
 	"testing"
 )
 
+// lastValue are the topics of which only the newest record of each key counts.
+var lastValue = map[string]bool{Inventory: true}
+
 func TestDefinitions(t *testing.T) {
 	legal := regexp.MustCompile(`^[a-z][a-z0-9.]{0,248}$`)
 	seen := map[string]bool{}
@@ -21,18 +24,24 @@ func TestDefinitions(t *testing.T) {
 		if err != nil || isr >= topic.Replication {
 			t.Errorf("%s: min.insync.replicas %q leaves no broker to lose of %d", topic.Name, topic.Config["min.insync.replicas"], topic.Replication)
 		}
-		// Ingest time is the broker's, and a compacted topic loses records of the same key.
-		for key, want := range map[string]string{
+		// Ingest time is the broker's. A compacted topic loses records of the same key, so
+		// only last values may have one, and it must not be compressed.
+		want := map[string]string{
 			"message.timestamp.type": "LogAppendTime",
 			"cleanup.policy":         "delete",
+			"compression.type":       "producer",
 			"max.message.bytes":      strconv.Itoa(MaxMessageBytes),
-		} {
+		}
+		if lastValue[topic.Name] {
+			want["cleanup.policy"], want["compression.type"] = "compact", "uncompressed"
+		}
+		for key, want := range want {
 			if got := topic.Config[key]; got != want {
 				t.Errorf("%s: %s = %q, want %q", topic.Name, key, got, want)
 			}
 		}
 	}
-	for _, name := range []string{Samples, DeadLetter} {
+	for _, name := range []string{Samples, DeadLetter, Inventory} {
 		if !seen[name] {
 			t.Errorf("%s is named and not defined", name)
 		}

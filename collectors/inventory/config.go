@@ -1,0 +1,83 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sextant/internal/config"
+	"sextant/schema/topics"
+)
+
+// Config says what to read of the node, what to add to it, and when to send it.
+type Config struct {
+	Enabled  bool            `yaml:"enabled"`
+	Interval config.Duration `yaml:"interval"` // how often the node is read
+	Resend   config.Duration `yaml:"resend"`   // how often an unchanged document goes again
+	Topic    string          `yaml:"topic"`
+
+	ProcPath   string `yaml:"proc_path"` // empty: that of the host section, likewise below
+	SysPath    string `yaml:"sys_path"`
+	RootfsPath string `yaml:"rootfs_path"`
+
+	Region     string            `yaml:"region"` // empty: the node's Kubernetes label, likewise zone
+	Zone       string            `yaml:"zone"`
+	Rack       string            `yaml:"rack"`
+	Switch     string            `yaml:"switch"`
+	Neighbours []Neighbour       `yaml:"neighbours"`
+	Labels     map[string]string `yaml:"labels"`
+
+	// KubernetesFile is the node object, as kubectl get node -o json or -o yaml prints it.
+	KubernetesFile string `yaml:"kubernetes_file"`
+	// TopologyFile adds what no other source tells of devices and links, as an Extra.
+	TopologyFile string `yaml:"topology_file"`
+
+	Node    string   `yaml:"-"` // the document's node
+	Sources []Source `yaml:"-"` // asked beside the kernel
+}
+
+// Neighbour is what is known of the way to another node.
+type Neighbour struct {
+	Node      string          `yaml:"node"`
+	Latency   config.Duration `yaml:"latency"`   // one way
+	Bandwidth float64         `yaml:"bandwidth"` // bytes/s
+}
+
+// Defaults reads this host once a minute and sends what changed, and all once an hour.
+func Defaults() Config {
+	return Config{Enabled: true, Interval: config.Duration(time.Minute), Resend: config.Duration(time.Hour), Topic: topics.Inventory}
+}
+
+// Check reports every fault, each beginning with its key below the given path.
+func (c *Config) Check(path string) error {
+	var errs []error
+	fault := func(bad bool, format string, a ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(path+"."+format, a...))
+		}
+	}
+	fault(c.Interval.D() < time.Second, "interval: %s, want at least 1s", c.Interval.D())
+	fault(c.Resend < c.Interval, "resend: %s, want at least the interval", c.Resend.D())
+	fault(c.Topic == "", "topic: missing")
+	for _, p := range []struct{ key, path string }{{"proc_path", c.ProcPath}, {"sys_path", c.SysPath}, {"rootfs_path", c.RootfsPath}} {
+		fault(p.path != "" && !strings.HasPrefix(p.path, "/"), "%s: %q is not an absolute path", p.key, p.path)
+	}
+	for i, n := range c.Neighbours {
+		fault(n.Node == "", "neighbours[%d].node: missing", i)
+		fault(n.Latency < 0 || n.Bandwidth < 0, "neighbours[%d]: latency %s, bandwidth %g, want at least 0", i, n.Latency.D(), n.Bandwidth)
+	}
+	return errors.Join(errs...)
+}
+
+// SetPaths fills the paths that the section leaves to the host section.
+func (c *Config) SetPaths(proc, sys, rootfs string) {
+	for _, p := range []struct {
+		own  *string
+		from string
+	}{{&c.ProcPath, proc}, {&c.SysPath, sys}, {&c.RootfsPath, rootfs}} {
+		if *p.own == "" {
+			*p.own = p.from
+		}
+	}
+}
