@@ -88,6 +88,17 @@ func (o *scalarBinary) eval(_ *Set, n *node, _ *plan) error {
 	return nil
 }
 
+// scalarPair is a function of two scalars.
+type scalarPair struct {
+	noLabels
+	f func(a, b float64) float64
+}
+
+func (o *scalarPair) eval(_ *Set, n *node, _ *plan) error {
+	n.out.Value = append(n.out.Value, o.f(n.args[0].out.Value[0], n.args[1].out.Value[0]))
+	return nil
+}
+
 // withScalar is an operator between a vector and a scalar, either of which may stand on
 // the left. A comparison that holds gives the vector's value.
 type withScalar struct {

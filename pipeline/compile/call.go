@@ -82,6 +82,10 @@ func operatorOf(name string) (op operator, scalar, unique bool) {
 		return toScalar{}, true, false
 	case "time":
 		return &instantOf{}, true, false
+	case "max_of":
+		return &scalarPair{f: math.Max}, true, false
+	case "min_of":
+		return &scalarPair{f: math.Min}, true, false
 	case "pi":
 		return &number{value: math.Pi}, true, false
 	}
