@@ -89,6 +89,9 @@ func pipelineMain(ctx context.Context, cfg *Config) error {
 	g.Go(func() error {
 		defer stop() // the listener ends with the pipeline
 		db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
+		if err != nil && ctx.Err() != nil {
+			return nil // asked to stop while it waited
+		}
 		if err != nil {
 			return fmt.Errorf("clickhouse: %w", err)
 		}

@@ -50,13 +50,43 @@ func serveMain(ctx context.Context, cfg *Config) error {
 	if err != nil {
 		return err
 	}
-	db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
-	if err != nil {
-		return fmt.Errorf("clickhouse: %w", err)
-	}
-	defer db.Close()
 	log.Info("api serves", "listen", server.Addr(), "views", len(views))
-	return runAPI(ctx, cfg, server, views, db, log, reg)
+	g, ctx := errgroup.WithContext(ctx)
+	src := &opening{done: make(chan struct{})}
+	g.Go(func() error {
+		db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("clickhouse: %w", err)
+		}
+		src.db = db
+		close(src.done)
+		return nil
+	})
+	g.Go(func() error { return runAPI(ctx, cfg, server, views, src, log, reg) })
+	err = g.Wait()
+	if src.db != nil {
+		err = errors.Join(err, src.db.Close())
+	}
+	return err
+}
+
+// opening is a store that may not answer yet. Until it does, the API is alive, says that
+// it is not ready, and a supervisor sees no reason to restart it.
+type opening struct {
+	db   *clickhouse.DB // set before done is closed; nil when the API stopped before
+	done chan struct{}
+}
+
+func (o *opening) LatestRows(ctx context.Context, v *features.View, afterTick int64) (*features.Rows, error) {
+	select {
+	case <-o.done:
+		if o.db != nil {
+			return o.db.LatestRows(ctx, v, afterTick)
+		}
+		return nil, context.Canceled
+	case <-ctx.Done():
+		return nil, fmt.Errorf("clickhouse does not answer yet: %w", ctx.Err())
+	}
 }
 
 func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {

@@ -127,8 +127,7 @@ func (l *line) balance() {
 func (l *line) awaitFeature() {
 	l.t.Helper()
 	eventually(l.t, 60*time.Second, "a feature", func() error {
-		text, err := post("http://"+l.api+"/get-online-features",
-			`{"features": ["node_monitoring:memory_used_ratio"], "entities": {"node": ["n1"]}}`)
+		text, err := post("http://"+l.api+"/get-online-features", featureQuestion)
 		if err == nil && strings.Count(text, `"PRESENT"`) != 2 {
 			err = fmt.Errorf("the answer is %s", text)
 		}
