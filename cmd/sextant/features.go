@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"sextant/features"
 	"sextant/internal/exit"
+	"sextant/pipeline/evaluate"
 )
 
 func featuresCmd() *cobra.Command {
@@ -33,7 +35,7 @@ definition is wrong.`,
 		},
 	}, &cobra.Command{
 		Use:     "list [folder]",
-		Short:   "Print views and features",
+		Short:   "Print views and features, and what computes each",
 		Example: "  sextant features list",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,17 +43,38 @@ definition is wrong.`,
 			if err != nil {
 				return err
 			}
+			paths, err := pathsOf(views)
+			if err != nil {
+				return exit.Config(err)
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tDESCRIPTION")
+			fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tPATH\tDESCRIPTION")
 			for _, v := range views {
 				for _, f := range v.Features {
-					fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\n", v.Name, f.Name, f.DType, f.Unit, v.TTL, f.Description)
+					fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, f.Name, f.DType, f.Unit, v.TTL, paths[v.Name+":"+f.Name], f.Description)
 				}
 			}
 			return w.Flush()
 		},
 	})
 	return cmd
+}
+
+// pathsOf says for each feature, as view:feature, what computes it: its compiled
+// expression, or the PromQL engine, at many times the cost, and because of what.
+func pathsOf(views []*features.View) (map[string]string, error) {
+	e, err := evaluate.New(views, evaluate.Options{Lookback: time.Minute, GroupSize: 1})
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	e.Paths(func(view, feature string, why error) {
+		paths[view+":"+feature] = "compiled"
+		if why != nil {
+			paths[view+":"+feature] = fmt.Sprintf("engine (%s)", why)
+		}
+	})
+	return paths, nil
 }
 
 // viewsOf loads the folder named on the command line, or what is built in.
