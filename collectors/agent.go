@@ -14,6 +14,7 @@ import (
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
+	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
 	"sextant/collectors/spool"
@@ -76,6 +77,13 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 		return err
 	}
 
+	var receiver *receive.Receiver // nil: nothing is received
+	if cfg.Receive.Enabled() {
+		if receiver, err = receive.Listen(cfg.Receive, receive.Options{Node: cfg.Node, Sink: queue, Log: deps.Log, Register: deps.Registry}); err != nil {
+			return err
+		}
+	}
+
 	a := &agent{deps: deps, spool: queue, scraper: scraper, now: cfg, reloads: newReloadMetrics(deps.Registry)}
 	if err := a.start(cfg); err != nil {
 		return err
@@ -89,6 +97,9 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 	g.Go(func() error { return shipper.Run(shipping) })
 	g.Go(func() error { return server.Run(ctx, a.handler()) })
 	g.Go(func() error { return a.obeyHangups(ctx) })
+	if receiver != nil {
+		g.Go(func() error { return receiver.Run(ctx) })
+	}
 	g.Go(func() error {
 		<-ctx.Done()
 		scraper.Close() // first the source, so that the shipper's last look finds all

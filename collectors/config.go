@@ -14,6 +14,7 @@ import (
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
+	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
 	"sextant/internal/config"
@@ -38,6 +39,8 @@ type Section struct {
 	Kafka KafkaConfig `yaml:"kafka"`
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
+
+	Receive receive.Config `yaml:"receive"` // remote-write of others
 }
 
 // KafkaConfig says where scrapes go.
@@ -78,6 +81,8 @@ func Defaults() Config {
 			Kafka: KafkaConfig{Config: kafka.Config{ClientID: "sextant-agent"}, Topic: topics.Samples, MaxRecordBytes: kafka.DefaultMaxRecordBytes},
 			Spool: SpoolConfig{Dir: "/var/lib/sextant-agent", MaxBytes: 1 << 30, Sync: string(spool.SyncInterval), Fresh: config.Duration(20 * time.Second)},
 			Web:   WebConfig{Listen: "127.0.0.1:9465"},
+
+			Receive: receive.Defaults(),
 		},
 	}
 }
@@ -100,7 +105,7 @@ func (c *Config) Check() error {
 	fault(c.Kafka.MaxRecordBytes < 1<<20, "kafka.max_record_bytes: %d, want at least 1MiB", c.Kafka.MaxRecordBytes)
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.Receive.Check("receive"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }
@@ -160,7 +165,7 @@ func prefixed(path string, err error) error {
 
 // setDirectory makes the file names of the agent's own sections relative to dir.
 func (c *Config) setDirectory(dir string) {
-	paths := []*string{&c.Web.ConfigFile}
+	paths := []*string{&c.Web.ConfigFile, &c.Receive.ConfigFile}
 	if t := c.Kafka.TLS; t != nil {
 		paths = append(paths, &t.CAFile, &t.CertFile, &t.KeyFile)
 	}

@@ -65,7 +65,7 @@ func (a *agent) reload() (restart []string, err error) {
 // with is the configuration after a reload: the sections that are fixed at the start stay.
 func (c *Config) with(next *Config) *Config {
 	out := *next
-	out.Node, out.Kafka, out.Spool, out.Web = c.Node, c.Kafka, c.Spool, c.Web
+	out.Node, out.Kafka, out.Spool, out.Web, out.Receive = c.Node, c.Kafka, c.Spool, c.Web, c.Receive
 	out.Host, out.DCGM = c.Host, c.DCGM
 	out.Host.Interval, out.DCGM.Interval = next.Host.Interval, next.DCGM.Interval
 	return &out
@@ -80,7 +80,8 @@ func fixed(now, next *Config) []string {
 	for _, s := range []struct {
 		key  string
 		x, y any
-	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web}} {
+	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
+		{"receive", a.Receive, b.Receive}} {
 		if !reflect.DeepEqual(s.x, s.y) {
 			out = append(out, s.key)
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // retryAfter is when a sender may try again, in seconds.
-const retryAfter = 5
+const retryAfter = 2
 
 // write sends the answer. Of a request that is to be sent again nothing counts as written:
 // the sender adds up what it hears.

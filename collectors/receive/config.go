@@ -36,6 +36,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Path:            "/api/v1/write",
+		Relabel:         []*relabel.Config{},
 		NodeLabels:      []string{nodeLabel, instanceLabel},
 		MaxAge:          config.Duration(7 * 24 * time.Hour),
 		MaxBodyBytes:    8 << 20,

@@ -103,11 +103,15 @@ func newReceiver(t testing.TB, sink Sink, change func(*Config)) *Receiver {
 	if err := cfg.Check("receive"); err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(cfg, Options{Node: "self", Sink: sink, Log: quiet, Register: prometheus.NewRegistry()})
+	r, err := New(cfg, options(sink))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func options(sink Sink) Options {
+	return Options{Node: "self", Sink: sink, Log: quiet, Register: prometheus.NewRegistry()}
 }
 
 // sample is one sample of a test request.

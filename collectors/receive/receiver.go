@@ -74,6 +74,7 @@ func Listen(cfg Config, o Options) (*Receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
+	o.Log.Info("receives remote-write", "listen", r.server.Addr(), "path", cfg.Path)
 	return r, nil
 }
 
