@@ -26,6 +26,13 @@ func badExporter(t *testing.T) *httptest.Server {
 		return fmt.Sprintf("time_past 1 1000\ntime_future 2 %d\ntime_none 3\nnode_memory_MemTotal_bytes 1 %d\n", future, future)
 	}))
 	mux.HandleFunc("/wide", page(func() string { return "wide_neighbour 1\nwide{" + thousandLabels() + "} 1\n" }))
+	mux.HandleFunc("/bulk", page(func() string {
+		var text strings.Builder
+		for i := range 2000 {
+			fmt.Fprintf(&text, "bulk{n=\"%d\"} %d\n", i, time.Now().UnixNano())
+		}
+		return text.String()
+	}))
 	mux.HandleFunc("/html", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html>please log in</html>")
