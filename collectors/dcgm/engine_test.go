@@ -192,7 +192,8 @@ func TestFieldsAsTheExporterNamesThem(t *testing.T) {
 		`DCGM_EXP_GPU_HEALTH_STATUS{UUID="GPU-aaaa",device="nvidia0",gpu="0",health_error_code="0",health_watch="MEM",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0"} 0`)
 	// blanks of each type: int64 NOT_SUPPORTED, a widened int32, fp64 NOT_SUPPORTED
 	wantNo(t, page, "DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_POWER_USAGE{"+gpu1, "DCGM_FI_DEV_XID_ERRORS")
-	if n := strings.Count(f.logs.String(), "\n"); n > 3 || !strings.Contains(f.logs.String(), `msg="DCGM is read"`) {
+	// what GPU 1 has no profiling for, and no word about the CPU of another maker
+	if n := strings.Count(f.logs.String(), "\n"); n != 2 || !strings.Contains(f.logs.String(), `msg="DCGM is read"`) {
 		t.Fatalf("log:\n%s", f.logs.String())
 	}
 }
@@ -264,12 +265,23 @@ set 5 21 1001 d 0.75
 		t.Fatal(page)
 	}
 	// A changed layout is seen by the next reading, without waiting for the minute.
+	before := strings.Count(f.calls(), "watch entities=")
 	f.write(strings.ReplaceAll(mig, "mig 4 12 1 0 0 5", "mig 4 12 1 0 0 6"))
 	want(t, f.gather(), `sextant_dcgm_mig_slices{`+gi("6", "1g.10gb")+`} 1`)
+	if now := strings.Count(f.calls(), "watch entities="); now != 2*before {
+		t.Fatalf("%d watches, then %d: another instance under an old id must be watched anew", before, now-before)
+	}
 	f.write(twoGPUs)
 	wantNo(t, f.gather(), "GPU_I_ID")
-	if w := f.c.source.(*engine).conn.watches; len(w.groups) > 4 {
-		t.Fatalf("%d groups are left of the old layouts", len(w.groups))
+	// The engine holds the watches of the last layout, and nothing of those before.
+	e := f.c.source.(*engine)
+	w := e.conn.watches
+	if err := e.conn.drop(); err != nil {
+		t.Fatal(err)
+	}
+	e.conn = nil
+	if left := fmt.Sprintf("disconnect groups=%d fields=%d watches=%d\n", len(w.groups), len(w.fields), len(w.active)); !strings.Contains(f.calls(), left) {
+		t.Fatalf("no %s in\n%s", left, f.calls())
 	}
 }
 
@@ -318,6 +330,9 @@ func TestXIDEvents(t *testing.T) {
 		`DCGM_EXP_XID_ERRORS_TOTAL{`+code("31")+`} 2`,
 		fmt.Sprintf(`sextant_dcgm_xid_last_event_timestamp_seconds{%s} %s`, gpu0, number(float64(second)/1e6)))
 	want(t, f.gather(), `sextant_dcgm_xid_events_total{`+gpu0+`} 2`)
+	if since := f.c.source.(*engine).xid.since.UnixMicro(); since != second+1 {
+		t.Fatalf("the history is read from %d, want %d", since, second+1)
+	}
 
 	// Two at once on one device, and a lost connection in between.
 	f.write("gone\n")

@@ -43,7 +43,7 @@ func (s *session) readFields(p *page, now time.Time) error {
 	for _, e := range s.inv.entities {
 		fs := slices.Clone(s.watches.byScope[e.scope])
 		if e.scope <= scopeCI {
-			fs = append(fs, watchList(s.watches.gpus[e.gpu]).of(e.scope, prof)...)
+			fs = append(fs, s.watches.profiled(e.gpu).of(e.scope, prof)...)
 		}
 		for part := range slices.Chunk(fs, atOnce) {
 			readings, err := readEntity(e, part)

@@ -54,8 +54,8 @@ func (s *session) read(now time.Time) (*page, error) {
 }
 
 // scan looks once a minute, and when the MIG layout changed, at which entities there are.
-// The watches are made anew when entities or their identity changed, or when something
-// could not be watched.
+// The watches are made anew when entities or their identity changed; otherwise what could
+// not be watched is tried again.
 func (s *session) scan(now time.Time) error {
 	if s.inv != nil && now.Sub(s.scanned) < rescanEvery && s.inv.migUnchanged() {
 		return nil
@@ -64,10 +64,12 @@ func (s *session) scan(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if s.watches == nil || !inv.sameEntities(s.inv) || s.watches.incomplete() {
+	if s.watches == nil || !inv.sameEntities(s.inv) {
 		s.unwatch()
 		s.watches = watch(inv, s.cfg, s.period)
 		s.newest, s.advanced = 0, now
+	} else {
+		s.watches.retry()
 	}
 	s.inv, s.scanned, s.slow = inv, now, inv.faults
 	s.checkHealth()

@@ -3,9 +3,11 @@
 package dcgm
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/NVIDIA/go-dcgm/pkg/dcgm"
@@ -13,16 +15,21 @@ import (
 
 // watches is what the engine was asked to keep fresh, and what of it works.
 type watches struct {
-	byScope [scopes][]watched
-	gpus    map[uint][]watched // profiling fields of a GPU and its instances, by GPU; nil: none
-	events  watchedGroup       // XIDs of all GPUs
-	health  watchedGroup       // all GPUs, with health checks on
+	inv    *inventory
+	cfg    Config
+	period time.Duration
+	all    watchList // what shall be watched, of whatever entity
 
-	faults    map[string]error // what could not be watched: subject → why
-	temporary bool             // one of the faults may pass
-	groups    []dcgm.GroupHandle
-	fields    []dcgm.FieldHandle
-	active    []watchedGroup // to be unwatched
+	byScope [scopes][]watched
+	gpus    map[uint]*[]watched // profiling fields of a GPU and its instances, by GPU
+	events  watchedGroup        // XIDs of all GPUs
+	health  watchedGroup        // all GPUs, with health checks on
+
+	faults map[string]error  // what could not be watched: subject → why
+	again  map[string]func() // how to try that again, where it may help
+	groups []dcgm.GroupHandle
+	fields []dcgm.FieldHandle
+	active []watchedGroup // to be unwatched
 }
 
 // watched is a field that is watched, by its id.
@@ -44,38 +51,60 @@ const keepAge = 10 * time.Minute
 // watch begins to watch the entities of an inventory. What cannot be watched costs only
 // itself.
 func watch(inv *inventory, c Config, period time.Duration) *watches {
-	w := &watches{faults: map[string]error{}, gpus: map[uint][]watched{}}
-	all := w.resolve(c)
+	w := &watches{inv: inv, cfg: c, period: period, gpus: map[uint]*[]watched{}, faults: map[string]error{}, again: map[string]func(){}}
+	w.all = w.resolve(c)
 	for sc := range scopes {
-		es := inv.of(sc)
-		if len(es) == 0 {
-			continue
-		}
-		group, ok := w.group(es)
-		if !ok {
-			continue
-		}
-		for _, cl := range []class{fast, slow, event, prof} {
-			if cl == prof && sc != scopeLink {
-				continue // with its GPU, below
-			}
-			every := period
-			if cl == slow {
-				every = rescanEvery / 2
-			}
-			w.byScope[sc] = append(w.byScope[sc], w.fieldsOf(group, all.of(sc, cl), every)...)
-		}
-		if sc == scopeGPU {
-			w.watchEvents(group, period)
-			w.watchHealth(group, c)
+		if es := inv.of(sc); len(es) > 0 {
+			w.watchScope(sc, es)
 		}
 	}
 	if c.Profiling {
 		for _, g := range inv.gpus {
-			w.profile(g, inv, all, period)
+			w.profile(g)
 		}
 	}
 	return w
+}
+
+func (w *watches) watchScope(sc scope, es []entity) {
+	group, err := w.group(es)
+	if err != nil {
+		w.fail(fmt.Sprintf("all of %s", es[0].group), err, func() { w.watchScope(sc, es) })
+		return
+	}
+	for _, cl := range []class{fast, slow, event, prof} {
+		if cl == prof && sc != scopeLink {
+			continue // with its GPU
+		}
+		every := w.period
+		if cl == slow {
+			every = rescanEvery / 2
+		}
+		w.watchFields("", group, w.all.of(sc, cl), every, &w.byScope[sc])
+	}
+	if sc == scopeGPU {
+		w.watchEvents(group)
+		w.watchHealth(group)
+	}
+}
+
+// retry tries again what could not be watched. What is watched stays so: a watch that is
+// ended and begun anew loses the events between.
+func (w *watches) retry() {
+	again := w.again
+	w.again = map[string]func(){}
+	for subject, try := range again {
+		delete(w.faults, subject)
+		try()
+	}
+}
+
+// fail notes what could not be watched. With again it is tried once more a minute.
+func (w *watches) fail(subject string, err error, again func()) {
+	w.faults[subject] = err
+	if again != nil {
+		w.again[subject] = again
+	}
 }
 
 // of are the entities of a scope.
@@ -111,7 +140,7 @@ func (w *watches) resolve(c Config) watchList {
 		}
 		id, ok := dcgm.GetFieldID(f.name)
 		if !ok {
-			w.faults["field "+f.name] = fmt.Errorf("not a field of DCGM")
+			w.faults[f.name] = fmt.Errorf("not a field of DCGM")
 			continue
 		}
 		if slices.ContainsFunc(out, func(o watched) bool { return o.id == id }) {
@@ -119,7 +148,7 @@ func (w *watches) resolve(c Config) watchList {
 		}
 		meta, err := dcgm.FieldGetByID(id)
 		if err != nil {
-			w.faults["field "+f.name] = err
+			w.faults[f.name] = err
 			continue
 		}
 		if f.scopes == nil {
@@ -148,59 +177,53 @@ func scopesOf(level dcgm.Field_Entity_Group) []scope {
 }
 
 // group makes a group of entities. One that the engine refuses is left out and noted.
-func (w *watches) group(es []entity) (dcgm.GroupHandle, bool) {
+func (w *watches) group(es []entity) (dcgm.GroupHandle, error) {
 	g, err := dcgm.CreateGroup(unique("group"))
 	if err != nil {
-		w.fail("entities", err)
-		return g, false
+		return g, err
 	}
 	w.groups = append(w.groups, g)
-	added := 0
 	for _, e := range es {
 		if err := dcgm.AddEntityToGroup(g, e.group, e.id); err != nil {
-			w.fail(fmt.Sprintf("%s %d", e.group, e.id), err)
-			continue
+			w.fail(fmt.Sprintf("%s %d", e.group, e.id), err, nil)
 		}
-		added++
 	}
-	return g, added > 0
+	return g, nil
 }
 
 // unique names things in the engine. It refuses a name that is taken, by an agent that
 // was killed a moment ago for example.
 func unique(what string) string { return fmt.Sprintf("sextant-%s-%016x", what, rand.Uint64()) }
 
-func (w *watches) fail(subject string, err error) {
-	w.faults[subject], w.temporary = err, true
-}
-
-// fieldsOf watches fields together, and when that is refused one by one, so that a field
-// that these devices do not have costs only itself.
-func (w *watches) fieldsOf(g dcgm.GroupHandle, fs watchList, every time.Duration) []watched {
-	out, faults := w.eachOf(g, fs, every)
-	for name, err := range faults {
-		w.fail("field "+name, err)
-	}
-	return out
-}
-
-// eachOf gives the fields that are watched, and why the others are not.
-func (w *watches) eachOf(g dcgm.GroupHandle, fs watchList, every time.Duration) (out watchList, faults map[string]error) {
+// watchFields watches fields together, and when that is refused one by one, so that a
+// field that these devices do not have costs only itself. Those that work are added to
+// into. With a subject, the failure of all is one fault of that name.
+func (w *watches) watchFields(subject string, g dcgm.GroupHandle, fs watchList, every time.Duration, into *[]watched) {
 	if len(fs) == 0 {
-		return nil, nil
+		return
 	}
 	if _, err := w.watch(g, fs, every, 0, 1); err == nil {
-		return fs, nil
+		*into = append(*into, fs...)
+		return
 	}
-	faults = map[string]error{}
+	faults := map[string]error{}
 	for _, f := range fs {
 		if _, err := w.watch(g, watchList{f}, every, 0, 1); err != nil {
 			faults[f.name] = err
 			continue
 		}
-		out = append(out, f)
+		*into = append(*into, f)
 	}
-	return out, faults
+	for _, f := range fs {
+		err := faults[f.name]
+		switch {
+		case err == nil:
+		case subject != "" && len(faults) == len(fs):
+			w.fail(subject, err, func() { w.watchFields(subject, g, fs, every, into) })
+		default:
+			w.fail(strings.TrimPrefix(subject+": "+f.name, ": "), err, func() { w.watchFields("", g, watchList{f}, every, into) })
+		}
+	}
 }
 
 // watch makes a field group and watches it. Nothing is left behind when that fails.
@@ -226,70 +249,71 @@ func (w *watches) watch(g dcgm.GroupHandle, fs watchList, every, keep time.Durat
 
 // profile watches the profiling fields of a GPU and its instances, as far as the module
 // has them. A GPU whose profiling hardware is in use by another program costs only its
-// own, and is tried again.
-func (w *watches) profile(g gpu, inv *inventory, all watchList, every time.Duration) {
+// own.
+func (w *watches) profile(g gpu) {
 	subject := fmt.Sprintf("profiling of gpu %d", g.id)
-	groups, err := dcgm.GetSupportedMetricGroups(g.id)
+	again := func() { w.profile(g) }
+	metrics, err := dcgm.GetSupportedMetricGroups(g.id)
 	if err != nil {
-		w.fail(subject, err)
+		w.fail(subject, err, again)
 		return
 	}
-	supported := map[dcgm.Short]bool{}
-	for _, mg := range groups {
-		for _, id := range mg.FieldIds {
-			supported[dcgm.Short(id)] = true
-		}
-	}
-	es := slices.DeleteFunc(slices.Clone(inv.entities), func(e entity) bool { return e.gpu != g.id || e.scope > scopeCI })
 	var fs watchList
-	for _, f := range all {
-		if f.class == prof && supported[f.id] && slices.Contains(f.scopes, scopeGPU) {
+	for _, f := range w.all.of(scopeGPU, prof) {
+		if slices.ContainsFunc(metrics, func(m dcgm.MetricGroup) bool { return slices.Contains(m.FieldIds, uint(f.id)) }) {
 			fs = append(fs, f)
 		}
 	}
 	if len(fs) == 0 {
-		w.faults[subject] = fmt.Errorf("this device has none of the profiling fields")
+		w.fail(subject, errNoProfiling, again)
 		return
 	}
-	group, ok := w.group(es)
-	if !ok {
-		return
-	}
-	got, faults := w.eachOf(group, fs, every)
-	for name, err := range faults {
-		if len(got) == 0 {
-			w.fail(subject, err) // the same for all: one note
-			continue
+	var es []entity
+	for _, e := range w.inv.entities {
+		if e.gpu == g.id && e.scope <= scopeCI {
+			es = append(es, e)
 		}
-		w.fail(subject+": "+name, err)
 	}
-	w.gpus[g.id] = got
+	group, err := w.group(es)
+	if err != nil {
+		w.fail(subject, err, again)
+		return
+	}
+	into := new([]watched)
+	w.gpus[g.id] = into
+	w.watchFields(subject, group, fs, w.period, into)
 }
 
-func (w *watches) watchEvents(g dcgm.GroupHandle, every time.Duration) {
-	f := watched{id: dcgm.DCGM_FI_DEV_XID_ERRORS}
-	wg, err := w.watch(g, watchList{f}, every, keepAge, 0)
+var errNoProfiling = errors.New("this device has none of the profiling fields")
+
+func (w *watches) watchEvents(g dcgm.GroupHandle) {
+	var err error
+	w.events, err = w.watch(g, watchList{{id: dcgm.DCGM_FI_DEV_XID_ERRORS}}, w.period, keepAge, 0)
 	if err != nil {
-		w.fail("XID events", err)
+		w.fail("XID events", err, func() { w.watchEvents(g) })
 	}
-	w.events = wg
 }
 
 // watchHealth switches the engine's passive health checks on, for this connection's group
 // only.
-func (w *watches) watchHealth(g dcgm.GroupHandle, c Config) {
-	if !c.Health {
+func (w *watches) watchHealth(g dcgm.GroupHandle) {
+	if !w.cfg.Health {
 		return
 	}
 	if err := dcgm.HealthSet(g, dcgm.DCGM_HEALTH_WATCH_ALL); err != nil {
-		w.fail("health checks", err)
+		w.fail("health checks", err, func() { w.watchHealth(g) })
 		return
 	}
 	w.health = watchedGroup{group: g, ok: true}
 }
 
-// incomplete reports whether making the watches anew could help.
-func (w *watches) incomplete() bool { return w.temporary }
+// profiled are the profiling fields that are watched of a GPU and its instances.
+func (w *watches) profiled(gpu uint) watchList {
+	if fs := w.gpus[gpu]; fs != nil {
+		return *fs
+	}
+	return nil
+}
 
 func (w *watches) notes(p *page) {
 	for subject, err := range w.faults {
