@@ -16,6 +16,8 @@ var reserved = map[string]bool{
 	"samples": true, "series": true, "ingest_ledger": true, "agents": true, "agents_of_ledger": true,
 	"dead_letters": true, "feature_views": true, "schema_versions": true,
 	"ledger": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
+	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
+	"nodes": true, "devices": true, "nics": true, "links": true,
 }
 
 // ApplyViews makes the store ready for rows of views: a table for each version, a column

@@ -26,6 +26,7 @@ type ProducerOptions struct {
 	Topic          string                // of messages that name none
 	MaxRecordBytes int                   // larger records are refused unsent; default 1 MiB
 	Timeout        time.Duration         // of one Send; default 10 s
+	Uncompressed   bool                  // for a compacted topic
 	Registerer     prometheus.Registerer // nil: no metrics
 }
 
@@ -106,8 +107,13 @@ func (p *Producer) Send(ctx context.Context, msgs []Message) []error {
 	defer cancel()
 	errs := make([]error, len(msgs))
 
+	routes := p.route(ctx, msgs, errs)
 	var wg sync.WaitGroup
-	for to, idx := range p.route(ctx, msgs, errs) {
+	for to, idx := range routes {
+		if len(routes) == 1 { // an agent's: its records have one key
+			p.sendPartition(ctx, to, msgs, idx, errs)
+			continue
+		}
 		wg.Go(func() { p.sendPartition(ctx, to, msgs, idx, errs) })
 	}
 	wg.Wait()
@@ -238,6 +244,15 @@ func (p *Producer) giveBack(s *sender) {
 	if len(p.free) < maxFree {
 		p.free = append(p.free, s)
 	}
+}
+
+// compression is Zstd, and none for a compacted topic: compaction thins batches out, and
+// clients are known to fail on compressed ones that were.
+func (p *Producer) compression() kafka.Compression {
+	if p.opt.Uncompressed {
+		return 0
+	}
+	return kafka.Zstd
 }
 
 func (p *Producer) count(msgs []Message, errs []error) {

@@ -169,6 +169,136 @@ COMMENT 'Feature views and features that were applied. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`feature_views` ON CLUSTER `main` AS `sextant`.`feature_views_local`
 ENGINE = Distributed(`main`, 'sextant', 'feature_views_local', cityHash64(name));
+---- migrations/00006_inventory.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- One row per node and content. An unchanged document that comes again replaces its row,
+-- and moves collected and ingest on; another content begins a row of its own, so the
+-- table is the history. An agent that starts again begins a row too, with the same hash.
+-- Rows stay: a node that has not changed for a year must not fall out of the cluster.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`inventories_local` ON CLUSTER `main`
+(
+    node String,
+    since DateTime64(3, 'UTC') COMMENT 'first reading with this content, of this run of the agent' CODEC(Delta, ZSTD(1)),
+    collected DateTime64(3, 'UTC') COMMENT 'last reading with this content that was sent' CODEC(Delta, ZSTD(1)),
+    ingest DateTime64(3, 'UTC') COMMENT 'append time of the broker' CODEC(Delta, ZSTD(1)),
+    removed UInt8 COMMENT '1: the node is gone; all other columns are empty',
+    simulated UInt8 COMMENT '1: not real hardware',
+    hash String COMMENT 'of the content',
+    arch LowCardinality(String),
+    kernel LowCardinality(String),
+    os LowCardinality(String),
+    os_version LowCardinality(String),
+    boot_id String,
+    vendor LowCardinality(String) COMMENT 'maker of the machine',
+    product LowCardinality(String),
+    hypervisor LowCardinality(String) COMMENT 'empty on bare metal',
+    cpu_model LowCardinality(String),
+    sockets Nullable(UInt16),
+    cores Nullable(UInt32) COMMENT 'physical',
+    threads Nullable(UInt32),
+    memory_bytes Nullable(UInt64),
+    numa_nodes UInt16,
+    accelerators UInt16,
+    nics UInt16,
+    region LowCardinality(String),
+    zone LowCardinality(String),
+    rack LowCardinality(String),
+    switch LowCardinality(String),
+    cordoned UInt8 COMMENT 'unschedulable in Kubernetes',
+    labels Map(String, String) COMMENT 'from the agent''s configuration' CODEC(ZSTD(1)),
+    kubernetes_labels Map(String, String) CODEC(ZSTD(1)),
+    taints Array(String) COMMENT 'key=value:effect' CODEC(ZSTD(1)),
+    allocatable Map(String, String) COMMENT 'quantities as Kubernetes writes them' CODEC(ZSTD(1)),
+    faults Array(String) COMMENT 'what the agent could not read' CODEC(ZSTD(1)),
+    facts Map(String, String) COMMENT 'the content, flattened: path and value' CODEC(ZSTD(3)),
+    document String COMMENT 'as it was sent, JSON' CODEC(ZSTD(3))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingest)
+ORDER BY (node, since)
+SETTINGS index_granularity = 1024
+COMMENT 'What each node was made of, and since when. Read with FINAL, or through nodes.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`inventories` ON CLUSTER `main` AS `sextant`.`inventories_local`
+ENGINE = Distributed(`main`, 'sextant', 'inventories_local', cityHash64(node));
+
+-- The accelerators, network ports and disks of each row of inventories.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`inventory_parts_local` ON CLUSTER `main`
+(
+    node String,
+    since DateTime64(3, 'UTC') COMMENT 'that of the row in inventories' CODEC(Delta, ZSTD(1)),
+    part LowCardinality(String) COMMENT 'accelerator, nic or disk',
+    id String COMMENT 'stable: uid, PCI address, WWN',
+    ingest DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    name String COMMENT 'of the kernel''s device, if it has one',
+    uid String COMMENT 'the vendor''s',
+    vendor LowCardinality(String),
+    kind LowCardinality(String) COMMENT 'gpu, npu, hpu; ethernet, infiniband; hdd, ssd',
+    model LowCardinality(String),
+    generation LowCardinality(String),
+    compute_capability LowCardinality(String),
+    firmware LowCardinality(String),
+    driver LowCardinality(String),
+    driver_version LowCardinality(String),
+    bytes Nullable(UInt64) COMMENT 'memory of an accelerator, size of a disk',
+    speed Nullable(Float64) COMMENT 'of a network port, bytes/s',
+    up Nullable(UInt8) COMMENT 'whether a network port has a link',
+    pci String COMMENT 'address',
+    pci_id LowCardinality(String) COMMENT 'vendor:device',
+    numa Nullable(Int16),
+    link_gigatransfers Nullable(Float32),
+    link_width Nullable(UInt8) COMMENT 'lanes in use',
+    link_max_width Nullable(UInt8),
+    link_bandwidth Nullable(Float64) COMMENT 'bytes/s in one direction',
+    rdma LowCardinality(String) COMMENT 'RDMA device of a network port',
+    dpu LowCardinality(String),
+    partition LowCardinality(String) COMMENT 'of a whole accelerator, such as CPX/NPS4',
+    slice_ids Array(String),
+    slice_kinds Array(LowCardinality(String)),
+    slice_profiles Array(LowCardinality(String))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingest)
+ORDER BY (node, since, part, id)
+SETTINGS index_granularity = 8192
+COMMENT 'The parts of each row of inventories. Read with FINAL, or through devices and nics.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`inventory_parts` ON CLUSTER `main` AS `sextant`.`inventory_parts_local`
+ENGINE = Distributed(`main`, 'sextant', 'inventory_parts_local', cityHash64(node));
+
+-- The links of each row of inventories.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`inventory_links_local` ON CLUSTER `main`
+(
+    node String,
+    since DateTime64(3, 'UTC') COMMENT 'that of the row in inventories' CODEC(Delta, ZSTD(1)),
+    from_part LowCardinality(String) COMMENT 'device, nic, disk, numa or node',
+    from_id String,
+    to_part LowCardinality(String) COMMENT 'likewise, or place',
+    to_id String,
+    kind LowCardinality(String),
+    ingest DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    bandwidth Nullable(Float64) COMMENT 'bytes/s in one direction',
+    latency Nullable(Float64) COMMENT 's, one way',
+    distance Nullable(UInt16) COMMENT 'ACPI distance of the NUMA nodes, 10 is local',
+    hops UInt16 COMMENT 'PCIe bridges on the way',
+    count UInt16 COMMENT 'physical links side by side, 0 where the source does not count',
+    degraded UInt8 COMMENT 'a PCIe link on the way lacks lanes',
+    origin LowCardinality(String) COMMENT 'derived, stated or configured',
+    features Array(Float32) COMMENT 'edge features, in the order of schema/inventory' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingest)
+ORDER BY (node, since, from_part, from_id, to_part, to_id, kind)
+SETTINGS index_granularity = 8192
+COMMENT 'How the parts of a node hang together. Read with FINAL, or through links.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`inventory_links` ON CLUSTER `main` AS `sextant`.`inventory_links_local`
+ENGINE = Distributed(`main`, 'sextant', 'inventory_links_local', cityHash64(node));
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -190,6 +320,25 @@ COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 CREATE OR REPLACE VIEW `sextant`.`node_test` ON CLUSTER `main` AS
 SELECT * FROM `sextant`.`features_node_test_v1` FINAL
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
+---- views/devices.sql
+-- The accelerators of each node, as its newest inventory has them.
+CREATE OR REPLACE VIEW `sextant`.devices ON CLUSTER `main` AS
+SELECT
+    p.node AS node, p.id AS id, p.uid AS uid, p.vendor AS vendor, p.kind AS kind, p.model AS model, p.generation AS generation,
+    p.compute_capability AS compute_capability, p.bytes AS memory_bytes, p.firmware AS firmware, p.driver AS driver,
+    p.driver_version AS driver_version, p.pci AS pci, p.pci_id AS pci_id, p.numa AS numa, p.link_gigatransfers AS link_gigatransfers,
+    p.link_width AS link_width, p.link_max_width AS link_max_width, p.link_bandwidth AS link_bandwidth, p.partition AS partition,
+    p.slice_ids AS slice_ids, p.slice_kinds AS slice_kinds, p.slice_profiles AS slice_profiles, n.simulation AS simulated, p.since AS since
+FROM `sextant`.inventory_parts AS p FINAL
+INNER JOIN
+(
+    SELECT node, argMax(since, ingest) AS newest, argMax(removed, ingest) AS gone, argMax(simulated, ingest) AS simulation
+    FROM `sextant`.inventories
+    GROUP BY node
+) AS n ON n.node = p.node AND n.newest = p.since
+WHERE n.gone = 0 AND p.part = 'accelerator'
+ORDER BY node, pci, id
+SETTINGS distributed_product_mode = 'local'
 ---- views/freshness.sql
 -- Per node: how old the newest of its records is, and where the time went. A scrape waits
 -- for Kafka (transport) and then for the store (storage).
@@ -259,6 +408,24 @@ SELECT
 FROM said
 FULL OUTER JOIN found ON said.node = found.node AND said.hour = found.hour
 ORDER BY node, time
+---- views/inventory_changes.sql
+-- What changed on which node, and when: one row per fact that another row of the node's
+-- history had otherwise. An agent that only started again changed nothing.
+CREATE OR REPLACE VIEW `sextant`.inventory_changes ON CLUSTER `main` AS
+SELECT node, time, fact, old[fact] AS before, facts[fact] AS after
+FROM
+(
+    SELECT
+        node, since AS time, facts,
+        lagInFrame(facts) OVER w AS old,
+        row_number() OVER w AS place
+    FROM `sextant`.inventories FINAL
+    WHERE removed = 0
+    WINDOW w AS (PARTITION BY node ORDER BY since ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+)
+ARRAY JOIN arrayFilter(k -> facts[k] != old[k], arrayDistinct(arrayConcat(mapKeys(facts), mapKeys(old)))) AS fact
+WHERE place > 1
+ORDER BY node, time, fact
 ---- views/ledger.sql
 -- Per agent: which records came, and what became of those that did not. The numbers of an
 -- agent's records are dense from 1, and every number below the newest "oldest" has either
@@ -324,6 +491,54 @@ SELECT
     resent, oldest, last_scrape
 FROM counted
 ORDER BY node, agent
+---- views/links.sql
+-- How the parts of each node hang together, as its newest inventory has it. Nodes of one
+-- rack, zone or switch meet at that place: join the view with itself on to_id for pairs.
+CREATE OR REPLACE VIEW `sextant`.links ON CLUSTER `main` AS
+SELECT
+    l.node AS node, l.from_part AS from_part, l.from_id AS from_id, l.to_part AS to_part, l.to_id AS to_id, l.kind AS kind,
+    l.bandwidth AS bandwidth, l.latency AS latency, l.distance AS distance, l.hops AS hops, l.count AS count, l.degraded AS degraded,
+    l.origin AS origin, l.features AS features, n.simulation AS simulated, l.since AS since
+FROM `sextant`.inventory_links AS l FINAL
+INNER JOIN
+(
+    SELECT node, argMax(since, ingest) AS newest, argMax(removed, ingest) AS gone, argMax(simulated, ingest) AS simulation
+    FROM `sextant`.inventories
+    GROUP BY node
+) AS n ON n.node = l.node AND n.newest = l.since
+WHERE n.gone = 0
+ORDER BY node, from_part, from_id, to_part, to_id
+SETTINGS distributed_product_mode = 'local'
+---- views/nics.sql
+-- The network ports of each node, DPUs among them, as its newest inventory has them.
+CREATE OR REPLACE VIEW `sextant`.nics ON CLUSTER `main` AS
+SELECT
+    p.node AS node, p.id AS id, p.name AS name, p.kind AS kind, p.model AS model, p.dpu AS dpu, p.speed AS speed, p.up AS up,
+    p.rdma AS rdma, p.firmware AS firmware, p.driver AS driver, p.driver_version AS driver_version, p.pci AS pci, p.pci_id AS pci_id,
+    p.numa AS numa, p.link_bandwidth AS link_bandwidth, n.simulation AS simulated, p.since AS since
+FROM `sextant`.inventory_parts AS p FINAL
+INNER JOIN
+(
+    SELECT node, argMax(since, ingest) AS newest, argMax(removed, ingest) AS gone, argMax(simulated, ingest) AS simulation
+    FROM `sextant`.inventories
+    GROUP BY node
+) AS n ON n.node = p.node AND n.newest = p.since
+WHERE n.gone = 0 AND p.part = 'nic'
+ORDER BY node, id
+SETTINGS distributed_product_mode = 'local'
+---- views/nodes.sql
+-- The newest inventory of each node that is not gone.
+CREATE OR REPLACE VIEW `sextant`.nodes ON CLUSTER `main` AS
+SELECT
+    node, since, collected, simulated, hash, arch, kernel, os, os_version, boot_id, vendor, product, hypervisor,
+    cpu_model, sockets, cores, threads, memory_bytes, numa_nodes, accelerators, nics,
+    region, zone, rack, switch, cordoned, labels, kubernetes_labels, taints, allocatable, faults
+FROM
+(
+    SELECT * FROM `sextant`.inventories ORDER BY ingest DESC, since DESC LIMIT 1 BY node
+)
+WHERE removed = 0
+ORDER BY node
 ---- views/samples_labelled.sql
 -- Samples with the names that they go by. To read fast, name the series too; their ids
 -- are the order of the table:

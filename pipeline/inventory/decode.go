@@ -1,0 +1,41 @@
+package inventory
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	schema "sextant/schema/inventory"
+	"sextant/schema/wire"
+)
+
+// Decode reads one record. Every error is permanent. The row holds nothing of the record.
+func Decode(r *wire.Record) (Row, error) {
+	row := Row{Partition: r.Partition, Offset: r.Offset, Ingest: r.Ingest, Node: string(r.Key)}
+	if row.Node == "" || len(row.Node) > schema.MaxNode || strings.ContainsFunc(row.Node, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return Row{}, fmt.Errorf("key %.64q is no node name", row.Node)
+	}
+	if len(r.Value) == 0 {
+		return row, nil
+	}
+	d, err := schema.Decode(r.Value)
+	if err != nil {
+		return Row{}, err
+	}
+	if d.Node != row.Node {
+		return Row{}, fmt.Errorf("document of node %q under the key %q", d.Node, row.Node)
+	}
+	row.Document, row.Text = d, string(r.Value)
+	return row, nil
+}
+
+func clone(r *wire.Record) wire.Record {
+	c := *r
+	c.Key, c.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+	c.Headers = slices.Clone(r.Headers)
+	for i := range c.Headers {
+		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
+	}
+	return c
+}
