@@ -41,10 +41,17 @@ func (b *Batch) Len() int {
 	return n
 }
 
+// manySeries is how many new series a batch has room for when it is used again. At a
+// start all series are new, and what they took is not needed again.
+const manySeries = 1 << 12
+
 // reset empties the batch and keeps its columns' memory.
 func (b *Batch) reset() {
 	s := b.Samples
 	clear(b.Series)
+	if cap(b.Series) > manySeries {
+		b.Series = nil
+	}
 	clear(b.Ledger)
 	*b = Batch{
 		Samples: Samples{s.Series[:0], s.Time[:0], s.Value[:0], s.Flags[:0]},

@@ -15,7 +15,7 @@ type rangeCall struct {
 	keepName bool
 
 	now     interval
-	windows []window.Span
+	windows [block]window.Span
 }
 
 // block is how many windows are looked up before their values are worked on. The series
@@ -48,8 +48,9 @@ func (o *rangeCall) eval(s *Set, n *node, _ *plan) error {
 	iv.start = iv.end - o.rng
 	list := s.store.Series(s.group, n.source)
 	for from := 0; from < len(list); from += block {
-		o.windows = window.Windows(o.windows[:0], list[from:min(from+block, len(list))], iv.start+1, iv.end)
-		for i := range o.windows {
+		part := list[from:min(from+block, len(list))]
+		window.Windows(o.windows[:len(part)], part, iv.start+1, iv.end)
+		for i := range part {
 			w := &o.windows[i]
 			if w.Len() == 0 {
 				continue

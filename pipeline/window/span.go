@@ -24,26 +24,30 @@ func (w *Span) Time(i int) int64 { return w.base + int64(w.times[i]) }
 // Window returns the points of [lo, hi] that are no staleness markers, which is what a
 // range selector sees.
 func (s *Series) Window(lo, hi int64) Span {
+	var w Span
+	s.window(&w, lo, hi)
+	return w
+}
+
+func (s *Series) window(w *Span, lo, hi int64) {
 	i, j := s.bounds(lo, hi)
-	w := Span{V: s.values[i:j], times: s.times[i:j], base: s.base}
+	w.V, w.times, w.base, w.Rising = s.values[i:j], s.times[i:j], s.base, false
 	if i == j {
-		return w
+		return
 	}
 	w.Rising = w.times[0] >= s.fell
 	if w.times[0] <= s.stale {
 		w.dropStale()
 	}
-	return w
 }
 
-// Windows appends the window of each series to dst.
-func Windows(dst []Span, series []*Series, lo, hi int64) []Span {
+// Windows puts the window of each series into dst, which is as long as series.
+func Windows(dst []Span, series []*Series, lo, hi int64) {
 	touchTimes(series)
-	for _, s := range series {
-		dst = append(dst, s.Window(lo, hi))
+	for i, s := range series {
+		s.window(&dst[i], lo, hi)
 	}
 	touchValues(dst)
-	return dst
 }
 
 // touchTimes and touchValues read the memory that is worked on next. Read one by one with
@@ -103,23 +107,25 @@ func (s *Series) span(lo, hi int64) Span {
 
 // bounds returns the indexes of the points of [lo, hi].
 func (s *Series) bounds(lo, hi int64) (i, j int) {
-	j = len(s.times)
-	for j > 0 && s.time(j-1) > hi {
+	t := s.times
+	lo, hi = lo-s.base, hi-s.base
+	j = len(t)
+	for j > 0 && int64(t[j-1]) > hi {
 		j--
 	}
-	if j == 0 || s.time(0) >= lo {
+	if j == 0 || int64(t[0]) >= lo {
 		return 0, j
 	}
-	first, last := s.time(0), s.time(j-1)
+	first, last := int64(t[0]), int64(t[j-1])
 	if last < lo {
 		return j, j
 	}
 	// Scrapes are about equally far apart, so the place can be told from the time.
 	i = int((lo - first) * int64(j-1) / (last - first))
-	for s.time(i) < lo {
+	for int64(t[i]) < lo {
 		i++
 	}
-	for s.time(i-1) >= lo {
+	for int64(t[i-1]) >= lo {
 		i--
 	}
 	return i, j
