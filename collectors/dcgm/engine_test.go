@@ -102,6 +102,15 @@ func listen(t *testing.T) string {
 	return l.Addr().String()
 }
 
+func listenUnix(t testing.TB, path string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func (f *fixture) write(script string) {
 	f.t.Helper()
 	f.script = script

@@ -5,7 +5,6 @@ package dcgm
 import (
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -290,11 +289,7 @@ func TestEmbedded(t *testing.T) {
 
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "engine")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	defer listenUnix(t, path).Close()
 	f := start(t, twoGPUs, func(c *Config) { c.Address = path })
 	want(t, f.gather(), `collector_up{collector="dcgm"} 1`)
 	if !strings.Contains(f.calls(), "connect "+path+" unix=1") {

@@ -40,7 +40,8 @@ func decode(id dcgm.Short, typ uint, status int, at int64, value *[4096]byte) re
 func (s *session) readFields(p *page, now time.Time) error {
 	batch := newFreshness(s.newest)
 	profiled := map[uint]bool{}
-	for _, e := range s.inv.entities {
+	for i := range s.inv.entities {
+		e := &s.inv.entities[i]
 		fs := slices.Clone(s.watches.byScope[e.scope])
 		if e.scope <= scopeCI {
 			fs = append(fs, s.watches.profiled(e.gpu).of(e.scope, prof)...)
@@ -77,7 +78,7 @@ func (s *session) readFields(p *page, now time.Time) error {
 	return nil
 }
 
-func readEntity(e entity, fs []watched) ([]reading, error) {
+func readEntity(e *entity, fs []watched) ([]reading, error) {
 	ids := make([]dcgm.Short, len(fs))
 	for i, f := range fs {
 		ids[i] = f.id
@@ -101,14 +102,14 @@ type freshness struct {
 }
 
 type valueOf struct {
-	entity  entity
+	entity  *entity
 	field   watched
 	reading reading
 }
 
 func newFreshness(newest int64) *freshness { return &freshness{newest: newest} }
 
-func (b *freshness) add(e entity, fs []watched, rs []reading) {
+func (b *freshness) add(e *entity, fs []watched, rs []reading) {
 	for i, r := range rs {
 		b.values = append(b.values, valueOf{e, fs[i], r})
 		if r.status == 0 && fs[i].class != event {
