@@ -34,8 +34,9 @@ test: vet fetch kafka ## every test: unit, integration and end to end, on real c
 race: fetch kafka ## the same tests under the race detector
 	$(GO) test -race -timeout 60m ./...
 
-e2e: build fetch kafka ## the whole line against Apache Kafka, kills included
+e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; Prometheus itself as a sender
 	$(GO) test -timeout 25m -count=1 -v ./internal/e2e/
+	$(GO) test -timeout 25m -count=1 -v -tags=prometheus -run PrometheusProgram ./collectors/receive/
 
 bench: build fetch ## measure agent, codec, pipeline, storage and freshness; prints tables
 	$(BIN)/sextant bench all $(ARGS)

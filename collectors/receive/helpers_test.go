@@ -49,13 +49,18 @@ func (k *kept) Append(e spool.Entry) (uint64, error) {
 	return uint64(len(k.entries)), nil
 }
 
+// all are the entries so far.
+func (k *kept) all() []spool.Entry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.entries)
+}
+
 // lines is what was stored, a line per sample: "node target name{labels} time value".
 func (k *kept) lines(t testing.TB) []string {
 	t.Helper()
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	var out []string
-	for _, e := range k.entries {
+	for _, e := range k.all() {
 		out = append(out, linesOf(t, e.Node, e.Target, e.Payload)...)
 	}
 	return out

@@ -73,3 +73,13 @@ func withOutput(err error) error {
 	}
 	return err
 }
+
+// BuildPrometheus builds Prometheus where the benchmark does, once, and returns the path of
+// its program. It is for tests that need a real sender.
+func BuildPrometheus(ctx context.Context, progress io.Writer) (string, error) {
+	o, err := Options{}.withDefaults(ctx)
+	if err != nil {
+		return "", err
+	}
+	return buildPrometheus(ctx, o, progress)
+}
