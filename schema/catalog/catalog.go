@@ -46,6 +46,8 @@ func (k Kind) String() string {
 
 // Metric is one row: a metric under the name that its source gives it.
 type Metric struct {
+	rule rule // first, so that treating a value touches one cache line
+
 	Name      string // as exposed
 	Canonical string // what it is stored as; Name where that is good already
 	Kind      Kind
@@ -73,8 +75,6 @@ type Metric struct {
 	source     *source
 	rename     []wire.Label // Name of the exposed label, Value its canonical name
 	drop       []string
-	blankSpan  [2]float64 // lowest and highest of Blank
-	hasSpan    bool
 	consumedBy []string // labels of When that hold one value
 }
 

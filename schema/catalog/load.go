@@ -148,6 +148,7 @@ func (l *loader) metric(n *yaml.Node) {
 	} else {
 		l.meaning(m, keys, n)
 	}
+	m.rule = m.newRule()
 	l.labels(m, keys)
 	if grade, ok := keys["evidence"]; ok {
 		m.Evidence = l.evidence(grade)
@@ -194,9 +195,6 @@ func (l *loader) meaning(m *Metric, keys map[string]*yaml.Node, n *yaml.Node) {
 	}
 	m.Min, m.Max = l.limits(keys, n, m.Kind)
 	m.Blank = l.numbers(keys["blank"])
-	if len(m.Blank) > 0 {
-		m.blankSpan, m.hasSpan = [2]float64{slices.Min(m.Blank), slices.Max(m.Blank)}, true
-	}
 	if (m.Scale != 1 || m.Offset != 0) && m.Canonical == m.Name {
 		l.fault(n, "%s is scaled, so it needs a canonical name: one name must not have two units", m.Name)
 	}

@@ -1,6 +1,9 @@
 package catalog
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Reason says why a value is no value.
 type Reason uint8
@@ -33,23 +36,42 @@ func (m *Metric) Plain() bool {
 	return m.Scale == 1 && m.Offset == 0 && m.Min == nil && m.Max == nil && len(m.Blank) == 0
 }
 
+// rule is how a value is treated: what Scale, Offset, Min, Max and Blank say, without
+// pointers to follow.
+type rule struct {
+	scale, offset      float64
+	least, most        float64 // infinite where there is no limit
+	blankMin, blankMax float64 // the span of Blank, empty without any
+}
+
+func (m *Metric) newRule() rule {
+	r := rule{m.Scale, m.Offset, math.Inf(-1), math.Inf(1), math.Inf(1), math.Inf(-1)}
+	if m.Min != nil {
+		r.least = *m.Min
+	}
+	if m.Max != nil {
+		r.most = *m.Max
+	}
+	for _, b := range m.Blank {
+		r.blankMin, r.blankMax = min(r.blankMin, b), max(r.blankMax, b)
+	}
+	return r
+}
+
 // Normalize turns an exposed value into the canonical one. If it is no value the result
 // is NaN, never 0, and the reason says why. Staleness markers are no values of a metric:
 // the caller takes them out first.
 func (m *Metric) Normalize(exposed float64) (float64, Reason) {
-	if exposed != exposed {
+	r := &m.rule
+	if exposed >= r.blankMin && exposed <= r.blankMax && slices.Contains(m.Blank, exposed) {
+		// Only equality: sources have real values among and above their sentinels.
+		return math.NaN(), IsBlank
+	}
+	v := exposed*r.scale + r.offset
+	switch {
+	case v != v:
 		return math.NaN(), NotANumber
-	}
-	if m.hasSpan && exposed >= m.blankSpan[0] && exposed <= m.blankSpan[1] {
-		for _, blank := range m.Blank {
-			// Only equality: sources have real values above their sentinels.
-			if exposed == blank {
-				return math.NaN(), IsBlank
-			}
-		}
-	}
-	v := exposed*m.Scale + m.Offset
-	if m.Min != nil && v < *m.Min || m.Max != nil && v > *m.Max {
+	case v < r.least || v > r.most:
 		return math.NaN(), OutOfRange
 	}
 	return v, Good
