@@ -156,7 +156,9 @@ func (f *fixture) rescan() {
 	f.c.source.(*engine).conn.scanned = time.Time{}
 }
 
-const gpu0 = `UUID="GPU-aaaa",device="nvidia0",gpu="0",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0"`
+const driver0 = `DCGM_FI_DRIVER_VERSION="580.65.06"`
+const bare0 = `UUID="GPU-aaaa",device="nvidia0",gpu="0",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0"`
+const gpu0 = driver0 + "," + bare0
 const gpu1 = `UUID="GPU-bbbb",device="nvidia1",gpu="1",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:2A:00.0"`
 
 func want(t *testing.T, page string, lines ...string) {
@@ -198,7 +200,7 @@ func TestFieldsAsTheExporterNamesThem(t *testing.T) {
 		`sextant_dcgm_profiling_available{`+gpu1+`} 0`,
 		`sextant_dcgm_xid_events_total{`+gpu0+`} 0`,
 		`sextant_dcgm_gpu_status{`+gpu1+`} 1`,
-		`DCGM_EXP_GPU_HEALTH_STATUS{UUID="GPU-aaaa",device="nvidia0",gpu="0",health_error_code="0",health_watch="MEM",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0"} 0`)
+		`DCGM_EXP_GPU_HEALTH_STATUS{`+driver0+`,UUID="GPU-aaaa",device="nvidia0",gpu="0",health_error_code="0",health_watch="MEM",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0"} 0`)
 	// blanks of each type: int64 NOT_SUPPORTED, a widened int32, fp64 NOT_SUPPORTED
 	wantNo(t, page, "DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_POWER_USAGE{"+gpu1, "DCGM_FI_DEV_XID_ERRORS")
 	// what GPU 1 has no profiling for, and no word about the CPU of another maker
@@ -210,8 +212,8 @@ func TestFieldsAsTheExporterNamesThem(t *testing.T) {
 func TestIdentityAndTopology(t *testing.T) {
 	page := start(t, twoGPUs, nil).gather()
 	want(t, page,
-		`sextant_dcgm_gpu_info{UUID="GPU-aaaa",compute_capability="9.0",cpu_affinity="32-39",cuda_driver_version="13000",device="nvidia0",driver_version="580.65.06",gpu="0",minor_number="0",modelName="NVIDIA H100 80GB HBM3",numa_affinity="0",pci_bus_id="00000000:17:00.0",serial="1650123"} 1`,
-		`sextant_dcgm_gpu_peer_info{UUID="GPU-aaaa",device="nvidia0",gpu="0",link="NV18",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0",peer_UUID="GPU-bbbb",peer_gpu="1"} 1`,
+		`sextant_dcgm_gpu_info{DCGM_FI_CUDA_DRIVER_VERSION="13000",DCGM_FI_DEV_SERIAL="1650123",DCGM_FI_DRIVER_VERSION="580.65.06",UUID="GPU-aaaa",compute_capability="9.0",cpu_affinity="32-39",device="nvidia0",gpu="0",minor_number="0",modelName="NVIDIA H100 80GB HBM3",numa_affinity="0",pci_bus_id="00000000:17:00.0"} 1`,
+		`sextant_dcgm_gpu_peer_info{`+driver0+`,UUID="GPU-aaaa",device="nvidia0",gpu="0",link="NV18",modelName="NVIDIA H100 80GB HBM3",pci_bus_id="00000000:17:00.0",peer_UUID="GPU-bbbb",peer_gpu="1"} 1`,
 		`sextant_dcgm_nvlink_state{device="nvidia0",gpu="0",gpu_uuid="GPU-aaaa",model_name="NVIDIA H100 80GB HBM3",nvlink="3",pci_bus_id="00000000:17:00.0"} 3`,
 		`sextant_dcgm_nvlink_state{device="nvidia1",gpu="1",gpu_uuid="GPU-bbbb",model_name="NVIDIA H100 80GB HBM3",nvlink="3",pci_bus_id="00000000:2A:00.0"} 2`)
 	if strings.Count(page, "sextant_dcgm_nvlink_state") != 2 {
@@ -260,15 +262,15 @@ set 4 11 252 i 20000
 set 5 21 1001 d 0.75
 `
 	gi := func(id, profile string) string {
-		return `GPU_I_ID="` + id + `",GPU_I_PROFILE="` + profile + `",` + gpu0
+		return `GPU_I_ID="` + id + `",GPU_I_PROFILE="` + profile + `",` + bare0
 	}
 	f := start(t, mig, func(c *Config) { c.ComputeInstances = true })
 	page := f.gather()
 	want(t, page,
-		`DCGM_FI_PROF_GR_ENGINE_ACTIVE{`+gi("1", "3g.40gb")+`} 0.75`,
-		`DCGM_FI_DEV_FB_USED{`+gi("1", "3g.40gb")+`} 20000`,
-		`DCGM_FI_PROF_GR_ENGINE_ACTIVE{GPU_CI_ID="0",GPU_CI_PROFILE="3c.3g.40gb",`+gi("1", "3g.40gb")+`} 0.75`,
-		`sextant_dcgm_mig_slices{`+gi("5", "1g.10gb")+`} 1`)
+		`DCGM_FI_PROF_GR_ENGINE_ACTIVE{`+driver0+","+gi("1", "3g.40gb")+`} 0.75`,
+		`DCGM_FI_DEV_FB_USED{`+driver0+","+gi("1", "3g.40gb")+`} 20000`,
+		`DCGM_FI_PROF_GR_ENGINE_ACTIVE{`+driver0+`,GPU_CI_ID="0",GPU_CI_PROFILE="3c.3g.40gb",`+gi("1", "3g.40gb")+`} 0.75`,
+		`sextant_dcgm_mig_slices{`+driver0+","+gi("5", "1g.10gb")+`} 1`)
 	// what is physical is there once, on the device
 	if strings.Count(page, "DCGM_FI_DEV_POWER_USAGE{") != 1 || strings.Count(page, "DCGM_FI_DEV_GPU_UTIL{") != 2 {
 		t.Fatal(page)
@@ -276,7 +278,7 @@ set 5 21 1001 d 0.75
 	// A changed layout is seen by the next reading, without waiting for the minute.
 	before := strings.Count(f.calls(), "watch entities=")
 	f.write(strings.ReplaceAll(mig, "mig 4 12 1 0 0 5", "mig 4 12 1 0 0 6"))
-	want(t, f.gather(), `sextant_dcgm_mig_slices{`+gi("6", "1g.10gb")+`} 1`)
+	want(t, f.gather(), `sextant_dcgm_mig_slices{`+driver0+","+gi("6", "1g.10gb")+`} 1`)
 	if now := strings.Count(f.calls(), "watch entities="); now != 2*before {
 		t.Fatalf("%d watches, then %d: another instance under an old id must be watched anew", before, now-before)
 	}

@@ -105,11 +105,12 @@ func (about identity) mask(fields []dcgm.Short) string {
 	return ranges(words)
 }
 
-// describe is the labels of a GPU's info series: its own and what is known of it.
+// describe is the labels of a GPU's info series: its own and what is known of it. What is
+// a text field of DCGM has that field's name, as dcgm-exporter's label fields have.
 func (about identity) describe(l labels) labels {
-	return l.with("serial", about.text(dcgm.DCGM_FI_DEV_SERIAL), "brand", about.text(dcgm.DCGM_FI_DEV_BRAND),
-		"vbios", about.text(dcgm.DCGM_FI_DEV_VBIOS_VERSION), "driver_version", about.text(dcgm.DCGM_FI_DRIVER_VERSION),
-		"cuda_driver_version", about.number(dcgm.DCGM_FI_CUDA_DRIVER_VERSION),
+	return l.with("DCGM_FI_DEV_SERIAL", about.text(dcgm.DCGM_FI_DEV_SERIAL), "DCGM_FI_DEV_BRAND", about.text(dcgm.DCGM_FI_DEV_BRAND),
+		"DCGM_FI_DEV_VBIOS_VERSION", about.text(dcgm.DCGM_FI_DEV_VBIOS_VERSION),
+		"DCGM_FI_CUDA_DRIVER_VERSION", about.number(dcgm.DCGM_FI_CUDA_DRIVER_VERSION),
 		"compute_capability", about.capability(),
 		"minor_number", about.number(dcgm.DCGM_FI_DEV_MINOR_NUMBER),
 		"cpu_affinity", about.mask(cpuMask), "numa_affinity", about.mask(numaMask),

@@ -22,7 +22,7 @@ type entity struct {
 // gpu is a device with what stays the same while it works.
 type gpu struct {
 	id     uint
-	labels labels // gpu, UUID, pci_bus_id, device, modelName
+	labels labels // gpu, UUID, pci_bus_id, device, modelName, DCGM_FI_DRIVER_VERSION
 }
 
 // key tells devices apart also when one moves to another slot.
@@ -84,7 +84,7 @@ func (inv *inventory) addGPU(id uint) error {
 	}
 	n := strconv.Itoa(int(id))
 	g := gpu{id, labels{}.with("gpu", n, "UUID", about.text(fieldUUID), "pci_bus_id", about.text(fieldBusID),
-		"device", "nvidia"+n, "modelName", about.text(fieldModel))}
+		"device", "nvidia"+n, "modelName", about.text(fieldModel), "DCGM_FI_DRIVER_VERSION", about.text(dcgm.DCGM_FI_DRIVER_VERSION))}
 	inv.gpus = append(inv.gpus, g)
 	inv.entities = append(inv.entities, entity{scopeGPU, dcgm.FE_GPU, id, id, g.labels})
 	inv.info = append(inv.info, sample{name: "sextant_dcgm_gpu_info", help: "Identity and place of a device.",
