@@ -114,6 +114,7 @@ type life struct {
 	window *window.Series
 	value  float64
 	kind   int
+	phase  int64 // ms after a tick; 9,999 hits the bounds of ranges and of the lookback
 }
 
 // run compares random expressions while random series live.
@@ -137,7 +138,7 @@ func (w *world) live(r *rand.Rand, ticks int) {
 	for _, m := range []string{"m0", "m1", "m2", "m3"} {
 		for n := range 4 {
 			for range 1 + r.IntN(4) {
-				l := &life{node: fmt.Sprintf("n%d", n), kind: r.IntN(5), value: r.NormFloat64()}
+				l := &life{node: fmt.Sprintf("n%d", n), kind: r.IntN(5), value: r.NormFloat64(), phase: []int64{622, 0, 9_999}[r.IntN(3)]}
 				l.labels = labels.FromMap(map[string]string{"__name__": m, "node": l.node, "x": fmt.Sprint(r.IntN(3)), "y": []string{"", "a", "b"}[r.IntN(3)], "z": fmt.Sprint(r.IntN(2))})
 				if !known(all, l.labels) {
 					all = append(all, l)
@@ -176,7 +177,7 @@ func known(all []*life, ls labels.Labels) bool {
 
 // step adds the samples of ten seconds.
 func (l *life) step(r *rand.Rand, st *window.Store, now int64) {
-	at := now - 10_000 + int64(len(l.node))*311
+	at := now - 10_000 + l.phase
 	switch r.IntN(24) {
 	case 0, 1, 2:
 		return // a gap

@@ -39,6 +39,9 @@ func (g grammar) join(depth int) string {
 	if g.r.IntN(3) > 0 {
 		return fmt.Sprintf("(%s by (node) (%s) %s %s by (node) (%s))", g.simple(), g.vector(depth), g.operator(), g.simple(), g.vector(depth))
 	}
+	if g.r.IntN(8) == 0 { // an error, even where a comparison leaves one of two
+		return fmt.Sprintf("(%s %s on (node) %s by (node) (%s))", g.vector(depth), g.pick(">", "<=", "=="), g.simple(), g.vector(depth))
+	}
 	if g.r.IntN(2) == 0 {
 		return fmt.Sprintf("(%s %s on (node) group_left %s by (node) (%s))", g.vector(depth), g.operator(), g.simple(), g.vector(depth))
 	}
