@@ -257,17 +257,23 @@ func (s *Shipper) present() {
 	s.backoff, s.retries = 0, 0
 }
 
-// idle is how often a shipper with nothing to do looks again: fresh entries become
-// backlog without a word.
-const idle = time.Second
+// How often a shipper looks again without being told: fresh entries become backlog without
+// a word, and where nothing is kept nothing does.
+const (
+	idle  = time.Second
+	empty = time.Minute
+)
 
 // wait returns when there may be something to send: when something arrives, or after a
 // failure when the pause is over, whatever arrives meanwhile.
 func (s *Shipper) wait(ctx context.Context) {
 	ready, pause := s.spool.Ready(), idle
-	if s.hold != 0 {
+	switch {
+	case s.hold != 0:
 		ready, pause = nil, jitter(s.hold)
 		s.hold = 0
+	case s.spool.Pending() == 0:
+		pause = empty
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

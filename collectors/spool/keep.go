@@ -28,10 +28,10 @@ func (s *Spool) keep() {
 			continue
 		case <-work:
 		}
-		s.sync()
+		synced := s.sync()
 		s.reclaim()
 		s.forget()
-		if s.opt.Sync == SyncInterval {
+		if synced && s.opt.Sync == SyncInterval {
 			pause = time.After(s.opt.SyncEvery)
 		}
 	}
@@ -39,8 +39,9 @@ func (s *Spool) keep() {
 
 // sync forces the entries so far to the disk and offers them. When the disk fails them
 // they are offered all the same: the kernel still has them, and sending them now is the
-// best that is left. The segment is not written any further.
-func (s *Spool) sync() {
+// best that is left. The segment is not written any further. It reports whether there was
+// anything to force.
+func (s *Spool) sync() bool {
 	s.mu.Lock()
 	full, active, upto := s.full, s.active, s.next
 	renamed := s.renamed
@@ -87,6 +88,7 @@ func (s *Spool) sync() {
 		s.notify()
 	}
 	s.synced.Broadcast()
+	return dirty
 }
 
 // reclaim removes the segments of which every entry is settled. The journal has to be on

@@ -8,7 +8,9 @@ func (s *Spool) Ack(items ...Item) {
 		s.taken.remove(sp)
 		s.record(recordAck, sp)
 	})
-	s.wake()
+	if s.active == nil || len(s.segs) > 1 {
+		s.wake() // a segment may have become reclaimable, which the one that is written never is
+	}
 }
 
 // Return puts items back that were not acknowledged, or may not have been. They are
