@@ -210,3 +210,41 @@ func FuzzBatchRoundTrip(f *testing.F) {
 
 // same tells nil from empty, as a record does.
 func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
+
+// BenchmarkBatch builds the batch of one page of metrics: ours, and kafka-go's.
+func BenchmarkBatch(b *testing.B) {
+	value := make([]byte, 0, 100_000)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := 0; len(value) < 100_000; i++ { // text that repeats, and doubles that do not
+		value = append(value, fmt.Sprintf("node_family_%d_seconds_total", i/10)...)
+		value = binary.LittleEndian.AppendUint64(value, math.Float64bits(float64(rnd.IntN(1e9))/100))
+	}
+	m := Message{Key: []byte("node-17"), Value: value, Headers: envelope(1)}
+	b.Run("ours", func(b *testing.B) {
+		build, out := newBuilder(b), []byte(nil)
+		b.ReportAllocs()
+		b.SetBytes(int64(len(value)))
+		for b.Loop() {
+			out = build.append(out[:0], []Message{m}, []int{0}, time.UnixMilli(1))
+		}
+		b.ReportMetric(float64(len(out)), "B/batch")
+	})
+	b.Run("kafka-go", func(b *testing.B) {
+		var out bytes.Buffer
+		b.ReportAllocs()
+		b.SetBytes(int64(len(value)))
+		for b.Loop() {
+			out.Reset()
+			headers := make([]protocol.Header, len(m.Headers))
+			for i, h := range m.Headers {
+				headers[i] = protocol.Header{Key: h.Key, Value: h.Value}
+			}
+			rs := protocol.RecordSet{Version: 2, Attributes: protocol.Zstd, Records: protocol.NewRecordReader(protocol.Record{
+				Time: time.UnixMilli(1), Key: protocol.NewBytes(m.Key), Value: protocol.NewBytes(m.Value), Headers: headers})}
+			if _, err := rs.WriteTo(&out); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(out.Len()), "B/batch")
+	})
+}

@@ -26,7 +26,7 @@ type ProducerOptions struct {
 	Topic          string                // of messages that name none
 	MaxRecordBytes int                   // larger records are refused unsent; default 1 MiB
 	Timeout        time.Duration         // of one Send; default 10 s
-	Uncompressed   bool                  // for a compacted topic
+	Uncompressed   []string              // topics that take no compression: the compacted ones
 	Registerer     prometheus.Registerer // nil: no metrics
 }
 
@@ -248,8 +248,8 @@ func (p *Producer) giveBack(s *sender) {
 
 // compression is Zstd, and none for a compacted topic: compaction thins batches out, and
 // clients are known to fail on compressed ones that were.
-func (p *Producer) compression() kafka.Compression {
-	if p.opt.Uncompressed {
+func (p *Producer) compression(topic string) kafka.Compression {
+	if slices.Contains(p.opt.Uncompressed, topic) {
 		return 0
 	}
 	return kafka.Zstd
