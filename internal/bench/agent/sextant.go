@@ -18,16 +18,19 @@ import (
 	"sextant/schema/wire"
 )
 
-// startAgentAlone gives the agent a broker that is not there: it scrapes and spools, and
-// tries the broker every few seconds.
+// startAgentAlone gives the agent a broker that takes connections and never answers: the
+// agent scrapes and spools, and a few times a minute learns that nothing can be sent. One
+// that refuses would be tried every few seconds, with a batch read from the spool each time.
 func startAgentAlone(_ context.Context, dir string, targets []string, o Options) (*sink, []string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts for it
 	if err != nil {
 		return nil, nil, err
 	}
-	addr := l.Addr().String()
-	args, err := agentConfig(dir, addr, targets, o)
-	return nowhere, args, errors.Join(err, l.Close())
+	args, err := agentConfig(dir, l.Addr().String(), targets, o)
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	return &sink{delivered: nowhere.delivered, close: l.Close}, args, nil
 }
 
 // nowhere is the sink of a contender that sends nothing.
