@@ -14,6 +14,7 @@ import (
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
+	"sextant/collectors/inventory"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
@@ -57,7 +58,7 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 		}
 	}()
 	producer, err := kafka.NewProducer(cfg.Kafka.Config, kafka.ProducerOptions{
-		Topic: cfg.Kafka.Topic, MaxRecordBytes: int(cfg.Kafka.MaxRecordBytes), Registerer: deps.Registry})
+		Topic: cfg.Kafka.Topic, MaxRecordBytes: int(cfg.Kafka.MaxRecordBytes), Uncompressed: []string{cfg.Inventory.Topic}, Registerer: deps.Registry})
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -88,6 +89,10 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 	if err := a.start(cfg); err != nil {
 		return err
 	}
+	report, err := a.reporter(cfg, producer)
+	if err != nil {
+		return err
+	}
 	deps.Log.Info("agent runs", "node", cfg.Node, "jobs", len(cfg.Scrape), "listen", server.Addr(), "spool", cfg.Spool.Dir, "agent", queue.Agent())
 	deps.Listening(server.Addr())
 
@@ -97,6 +102,7 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 	g.Go(func() error { return shipper.Run(shipping) })
 	g.Go(func() error { return server.Run(ctx, a.handler()) })
 	g.Go(func() error { return a.obeyHangups(ctx) })
+	g.Go(func() error { return report(ctx) })
 	if receiver != nil {
 		g.Go(func() error { return receiver.Run(ctx) })
 	}
@@ -139,6 +145,7 @@ type agent struct {
 	reloads *reloadMetrics
 	host    prometheus.Gatherer // nil: the host is not read
 	dcgm    *dcgm.Collector     // nil: DCGM is not read
+	gpus    *inventory.Observed // what dcgm's series say of the devices; nil with dcgm
 
 	mu  sync.Mutex
 	now *Config // in force; guarded by mu
@@ -154,6 +161,7 @@ func (a *agent) start(cfg *Config) error {
 	}
 	if cfg.DCGM.Enabled {
 		a.dcgm = dcgm.New(cfg.DCGM, cfg.dcgmInterval(), a.deps.Log.With("job", DCGMJob))
+		a.gpus = inventory.Observe(a.dcgm.Gatherer())
 	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err
@@ -172,6 +180,30 @@ func (a *agent) stop() {
 	}
 }
 
+// reporter is what keeps the node's inventory in Kafka, or nothing where it is off.
+func (a *agent) reporter(cfg *Config, to inventory.Sender) (func(context.Context) error, error) {
+	if !cfg.Inventory.Enabled {
+		return func(context.Context) error { return nil }, nil
+	}
+	c := cfg.inventory()
+	if a.gpus != nil {
+		c.Sources = append(c.Sources, a.gpus)
+	}
+	r, err := inventory.NewReporter(c, to, inventory.Options{Logger: a.deps.Log, Registerer: a.deps.Registry})
+	if err != nil {
+		return nil, err
+	}
+	return r.Run, nil
+}
+
+// inventory is the section with what it takes from others.
+func (c *Config) inventory() inventory.Config {
+	i := c.Inventory
+	i.Node = c.Node
+	i.SetPaths(c.Host.ProcPath, c.Host.SysPath, c.Host.RootfsPath)
+	return i
+}
+
 // set is what the configuration asks to scrape.
 func (a *agent) set(cfg *Config) scrape.Set {
 	s := scrape.Set{Jobs: cfg.Scrape, External: cfg.Global.ExternalLabels}
@@ -182,7 +214,7 @@ func (a *agent) set(cfg *Config) scrape.Set {
 		local(HostJob, a.host, cfg.hostInterval())
 	}
 	if a.dcgm != nil {
-		local(DCGMJob, a.dcgm.Gatherer(), cfg.dcgmInterval())
+		local(DCGMJob, a.gpus, cfg.dcgmInterval())
 	}
 	if cfg.Self {
 		local(SelfJob, a.deps.Registry, time.Duration(cfg.Global.ScrapeInterval))

@@ -14,6 +14,7 @@ import (
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
+	"sextant/collectors/inventory"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
@@ -40,7 +41,8 @@ type Section struct {
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
 
-	Receive receive.Config `yaml:"receive"` // remote-write of others
+	Receive   receive.Config   `yaml:"receive"` // remote-write of others
+	Inventory inventory.Config `yaml:"inventory"`
 }
 
 // KafkaConfig says where scrapes go.
@@ -82,7 +84,8 @@ func Defaults() Config {
 			Spool: SpoolConfig{Dir: "/var/lib/sextant-agent", MaxBytes: 1 << 30, Sync: string(spool.SyncInterval), Fresh: config.Duration(20 * time.Second)},
 			Web:   WebConfig{Listen: "127.0.0.1:9465"},
 
-			Receive: receive.Defaults(),
+			Receive:   receive.Defaults(),
+			Inventory: inventory.Defaults(),
 		},
 	}
 }
@@ -105,7 +108,7 @@ func (c *Config) Check() error {
 	fault(c.Kafka.MaxRecordBytes < 1<<20, "kafka.max_record_bytes: %d, want at least 1MiB", c.Kafka.MaxRecordBytes)
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.Receive.Check("receive"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.Receive.Check("receive"), c.Inventory.Check("inventory"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }

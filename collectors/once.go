@@ -1,6 +1,8 @@
 package collectors
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,15 +12,22 @@ import (
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
+	"sextant/collectors/inventory"
 )
 
 // OnceNames are the collectors that Once knows.
-var OnceNames = []string{HostJob, DCGMJob}
+var OnceNames = []string{HostJob, DCGMJob, inventoryName}
+
+// inventoryName is not a job: its document is not scraped.
+const inventoryName = "inventory"
 
 // Once runs one of the agent's own collectors a single time, whether it is enabled or
-// not, and writes what it gives in the text format. What fails in a collector is in its
+// not, and writes what it gives in the text format; the inventory as JSON. What fails in a collector is in its
 // series and in the log; an error means that there is nothing to show.
 func Once(cfg *Config, name string, log *slog.Logger, w io.Writer) error {
+	if name == inventoryName {
+		return onceInventory(cfg, w)
+	}
 	from, stop, err := openLocal(cfg, name, log)
 	if err != nil {
 		return err
@@ -34,6 +43,17 @@ func Once(cfg *Config, name string, log *slog.Logger, w io.Writer) error {
 		}
 	}
 	return stop()
+}
+
+// onceInventory writes the node's document.
+func onceInventory(cfg *Config, w io.Writer) error {
+	d, err := inventory.Read(context.Background(), cfg.inventory())
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
 }
 
 // openLocal makes a collector by its name. The function ends what it holds.

@@ -31,6 +31,7 @@ type Config struct {
 	Addr     string         // loopback host:port; port 0 or empty: any free port
 	Topics   []topics.Topic // created if missing, with this broker's own retention
 	Group    string         // the consumer group whose commits allow trimming
+	Groups   []string       // further such groups, of other topics
 	MaxBytes int64          // disk cap; default 1 GiB
 
 	Logger     *slog.Logger          // nil: slog.Default()

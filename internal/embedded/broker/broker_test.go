@@ -155,7 +155,7 @@ func TestTrimmingKeepsOffsetsOverARestart(t *testing.T) {
 	if p := b.cluster.PartitionInfo(topics.Samples, 0); p.HighWatermark != 20 {
 		t.Errorf("after the restart: %+v", p)
 	}
-	if at := b.commits()[topics.Samples][0]; at != 20 {
+	if at := b.commits(testGroup)[topics.Samples][0]; at != 20 {
 		t.Errorf("committed %d, want 20", at)
 	}
 }
@@ -229,7 +229,7 @@ func TestCommitsAboveTheEndAreReset(t *testing.T) {
 	}
 	var log bytes.Buffer
 	b = start(t, dir, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	if at := b.commits()[topics.Samples][0]; at != 0 {
+	if at := b.commits(testGroup)[topics.Samples][0]; at != 0 {
 		t.Errorf("committed %d after the start, want 0", at)
 	}
 	if !strings.Contains(log.String(), "committed=400") {

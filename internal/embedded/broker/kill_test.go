@@ -85,7 +85,7 @@ func TestAcknowledgedRecordsSurviveKill9(t *testing.T) {
 
 		b := start(t, dir, nil)
 		p := b.cluster.PartitionInfo(topics.Samples, 0)
-		if at := b.commits()[topics.Samples][0]; at != int64(len(acked)) {
+		if at := b.commits(testGroup)[topics.Samples][0]; at != int64(len(acked)) {
 			t.Errorf("round %d: committed %d after the crash, want %d", round, at, len(acked))
 		}
 		got := readAll(t, b, p.LogStartOffset, p.HighWatermark)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -37,7 +38,10 @@ func (b *Broker) trimLoop(ctx context.Context) {
 // trim deletes all records that lie below what the group committed. A commit is the
 // oldest record that an open window still needs, so nothing that a restart reads goes.
 func (b *Broker) trim() {
-	commits := b.commits()
+	commits := map[string]map[int32]int64{}
+	for _, g := range b.groups() {
+		maps.Copy(commits, b.commits(g)) // a topic has one of the groups
+	}
 	for _, t := range b.cfg.Topics {
 		for _, p := range b.cluster.PartitionInfos(t.Name) {
 			committed, ok := commits[t.Name][p.Partition]
@@ -68,10 +72,13 @@ func trimTo(committed, first, highWatermark int64) int64 {
 	return max(first, min(committed, highWatermark-1))
 }
 
-// commits returns what the group committed, by topic and partition.
-func (b *Broker) commits() map[string]map[int32]int64 {
+// groups are those whose commits say what is consumed.
+func (b *Broker) groups() []string { return append([]string{b.cfg.Group}, b.cfg.Groups...) }
+
+// commits returns what a group committed, by topic and partition.
+func (b *Broker) commits(group string) map[string]map[int32]int64 {
 	out := map[string]map[int32]int64{}
-	info := b.cluster.GroupInfo(b.cfg.Group)
+	info := b.cluster.GroupInfo(group)
 	if info == nil {
 		return out
 	}
@@ -88,15 +95,24 @@ func (b *Broker) commits() map[string]map[int32]int64 {
 // the whole machine can leave behind. A consumer would wait there until as many records
 // had come again as were lost, and skip them all.
 func (b *Broker) mendCommits(ctx context.Context) error {
+	for _, g := range b.groups() {
+		if err := b.mendGroup(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Broker) mendGroup(ctx context.Context, group string) error {
 	reset := kadm.Offsets{}
-	for topic, parts := range b.commits() {
+	for topic, parts := range b.commits(group) {
 		for id, committed := range parts {
 			p := b.cluster.PartitionInfo(topic, id)
 			if p == nil || committed <= p.HighWatermark {
 				continue
 			}
 			b.log.Error("records that were consumed already are gone from the log: the group starts again at the first that is left",
-				"topic", topic, "partition", id, "committed", committed, "end", p.HighWatermark, "first", p.LogStartOffset)
+				"group", group, "topic", topic, "partition", id, "committed", committed, "end", p.HighWatermark, "first", p.LogStartOffset)
 			reset.AddOffset(topic, id, p.LogStartOffset, -1)
 		}
 	}
@@ -108,7 +124,7 @@ func (b *Broker) mendCommits(ctx context.Context) error {
 		return fmt.Errorf("reset commits: %w", err)
 	}
 	defer cl.Close()
-	if err := kadm.NewClient(cl).CommitAllOffsets(ctx, b.cfg.Group, reset); err != nil {
+	if err := kadm.NewClient(cl).CommitAllOffsets(ctx, group, reset); err != nil {
 		return fmt.Errorf("reset commits: %w", err)
 	}
 	return nil
