@@ -67,6 +67,9 @@ func TestPage(t *testing.T) {
 		{"a tile of an old Intel exporter is a slice, a card is raw", []string{`xpum_power_watts{uuid="U1",src="direct"}`, `xpum_power_watts{uuid="U1",sub_dev="0"}`, `xpum_power_watts{card="2",src="sum"}`, `xpum_temperature_celsius{uuid="U1",sub_dev="1",location="mem"}`},
 			[]string{`accel_power_watts{device="U1",vendor="intel"}`, "- part", "- part", `accel_temp_celsius{device="U1",sensor="memory",slice="1",vendor="intel"}`},
 			[]string{`accel_device_info{device="U1",identity="uid",vendor="intel"}`, `accel_slice_info{device="U1",slice="1",vendor="intel"}`}},
+		{"a slice of a slice is another slice", []string{`DCGM_FI_PROF_SM_ACTIVE{UUID="G"}`, `DCGM_FI_PROF_SM_ACTIVE{UUID="G",GPU_I_ID="3"}`, `DCGM_FI_PROF_SM_ACTIVE{UUID="G",GPU_I_ID="3",GPU_CI_ID="0",GPU_CI_PROFILE="1c"}`},
+			[]string{`accel_compute_ratio{device="G",pipe="sm",vendor="nvidia"}`, `accel_compute_ratio{device="G",pipe="sm",slice="3",vendor="nvidia"}`, `accel_compute_ratio{device="G",pipe="sm",slice="3/0",vendor="nvidia"}`},
+			[]string{`accel_device_info{device="G",identity="uid",vendor="nvidia"}`, `accel_slice_info{device="G",slice="3",vendor="nvidia"}`, `accel_slice_info{compute_profile="1c",device="G",slice="3/0",vendor="nvidia"}`}},
 		{"a process is no owner", []string{`npu_chip_info_process_info{vdie_id="V",process_id="7",container_name="n_p_c"}`},
 			[]string{`accel_process_mem_used_bytes{device="V",pid="7",vendor="huawei"}`}, []string{`accel_device_info{device="V",identity="uid",vendor="huawei"}`}},
 	} {

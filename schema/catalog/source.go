@@ -16,7 +16,7 @@ type source struct {
 	uid    []string    // labels that hold a device's own id, the best first
 	places []place     // labels that say where it sits, for want of an id
 	apart  []string    // labels that differ between two devices of one id, if the id is wrong
-	slice  []string    // labels that hold the id of a part
+	slice  []string    // labels that hold the id of a part, the outer part first
 	split  []Condition // there is a slice only if these hold
 	whole  []Condition // a row speaks for the device only if these hold
 	port   []string
@@ -90,12 +90,24 @@ func (s *source) placesOf(ls []wire.Label, dst []string) []string {
 	return dst
 }
 
-// sliceOf returns the id of the slice, "" if the device is whole.
+// sliceOf returns the id of the slice, outer/inner for a slice of a slice, "" if the device
+// is whole.
 func (s *source) sliceOf(ls []wire.Label) string {
 	if !allHold(s.split, ls) {
 		return ""
 	}
-	return s.first(ls, s.slice)
+	id := ""
+	for _, name := range s.slice {
+		v := valueOf(ls, name)
+		if v == "" || matches(s.void, v) {
+			continue
+		}
+		if id != "" {
+			id += "/"
+		}
+		id += v
+	}
+	return id
 }
 
 // pciAddress writes an address as the kernel does: small letters, and a domain of four
