@@ -64,14 +64,17 @@ func (r *router) local(b *block, symbol uint32) uint32 {
 // encode adds a series to b.
 func (r *router) encode(b *block, s *series) {
 	start := len(b.body)
-	n := 0
+	b.body = append(b.body, outRefs, 0)
 	for _, symbol := range s.refs {
-		n += uvarintLen(uint64(r.local(b, symbol)))
+		b.body = appendUvarint(b.body, uint64(r.local(b, symbol)))
 	}
-	b.body = append(b.body, outRefs)
-	b.body = appendUvarint(b.body, uint64(n))
-	for _, symbol := range s.refs {
-		b.body = appendUvarint(b.body, uint64(r.symbols.local[symbol].ref))
+	if n := len(b.body) - start - 2; n < 0x80 {
+		b.body[start+1] = byte(n)
+	} else { // the length has two bytes, or three
+		extra := uvarintLen(uint64(n)) - 1
+		b.body = append(b.body, make([]byte, extra)...)
+		copy(b.body[start+2+extra:], b.body[start+2:])
+		appendUvarint(b.body[:start+1], uint64(n))
 	}
 	middle := len(b.body)
 	b.body = r.appendMeta(b.body, b, s.meta)

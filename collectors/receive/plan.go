@@ -64,6 +64,7 @@ func (r *router) plan(b *batch, scratch *plan) (p *plan, known bool) {
 // make fills p for the request.
 func (r *router) make(b *batch, p *plan) {
 	r.pass++
+	r.budget = labelBudget
 	*p = plan{samples: len(b.values), slots: p.slots[:0], of: p.of[:0], blocks: p.blocks[:0], refused: p.refused[:0]}
 	r.order, r.places = r.order[:0], r.places[:0]
 	for i := range b.series {

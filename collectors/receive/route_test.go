@@ -340,3 +340,53 @@ func TestConcurrentSenders(t *testing.T) {
 	wg.Wait()
 	wantLines(t, k.lines(t), want...)
 }
+
+// TestWideSeries have references of more bytes than one length byte says.
+func TestWideSeries(t *testing.T) {
+	now := nowMs()
+	for _, labels := range []int{30, 31, 32, 62, 63, 64, 120} {
+		both(t, func(t *testing.T, p protocol) {
+			k := &kept{}
+			rec := newReceiver(t, k, nil)
+			var samples []sample
+			var want []string
+			for i := range 5 {
+				var text strings.Builder
+				fmt.Fprintf(&text, "__name__ m%d", i)
+				for l := range labels {
+					fmt.Fprintf(&text, " l%03d%d v%d%d", l, i, l, i)
+				}
+				samples = append(samples, sample{text.String(), now, float64(i)})
+				want = append(want, line("self", unnamed, labelsOf(text.String()), now, float64(i)))
+			}
+			if w := post(rec, p, encode(t, p, samples...)); w.Code != 204 {
+				t.Fatalf("%d labels: %d %s", labels, w.Code, w.Body)
+			}
+			wantLines(t, k.lines(t), want...)
+		})
+	}
+}
+
+// TestSharedSymbols: a request whose series all refer to the same large texts is small, and
+// must not cost more than its limits say.
+func TestSharedSymbols(t *testing.T) {
+	now := nowMs()
+	var samples []sample
+	for i := range 3000 {
+		samples = append(samples, sample{fmt.Sprintf("__name__ m%d a %s b %s c %s", i, strings.Repeat("x", 16_000), strings.Repeat("y", 16_000), strings.Repeat("z", 16_000)), now, 1})
+	}
+	raw := encodeV2(t, samples...)
+	if len(raw) > 1<<18 {
+		t.Fatalf("the request has %d bytes", len(raw))
+	}
+	k := &kept{}
+	w := post(newReceiver(t, k, nil), v2, raw)
+	most := labelBudget/48_000 + 1
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "bytes of labels") || len(k.lines(t)) > most || len(k.lines(t)) < most-100 {
+		t.Fatalf("%d, %d samples of at most %d: %s", w.Code, len(k.lines(t)), most, w.Body)
+	}
+	w = post(newReceiver(t, k, nil), v2, encodeV2(t, sample{fmt.Sprintf("__name__ m%s", many(100)) + fmt.Sprintf(" y0 %[1]s y1 %[1]s y2 %[1]s y3 %[1]s y4 %[1]s", strings.Repeat("y", 16_000)), now, 1}))
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "more than 65536 bytes of labels") {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+}

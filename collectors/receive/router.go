@@ -1,8 +1,12 @@
 package receive
 
 import (
+	"encoding/binary"
+	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"sextant/schema/wire"
 )
@@ -13,6 +17,14 @@ const (
 	maxSymbolBytes = 32 << 20 // text
 	maxPlanned     = 1 << 17  // series of all remembered plans
 	maxSeen        = 1 << 12  // layouts seen once
+)
+
+const (
+	// maxSeriesBytes bounds the labels of one series.
+	maxSeriesBytes = 64 << 10
+	// labelBudget bounds the labels of the new series of one request. A small 2.0 request
+	// can refer to the same large symbol from every series.
+	labelBudget = 128 << 20
 )
 
 // router remembers where the series of the senders go, and the plans of requests whose
@@ -34,6 +46,7 @@ type router struct {
 	order   []*homeOf              // of the plan that is being made
 	places  []*series              // of the plan that is being made, by series of the request
 	labels  []wire.Label
+	budget  int // bytes of labels that may still be read
 }
 
 // series is a series as it goes on.
@@ -99,14 +112,24 @@ func (r *router) find(b *batch, i int) (*series, error) {
 // learn makes a series of what the request says, or finds that the same one came in
 // another form.
 func (r *router) learn(b *batch, i int) (*series, error) {
-	ls := r.labels[:0]
+	if r.budget < 0 {
+		return nil, fmt.Errorf("series %d: the new series of the request have more than %d bytes of labels", i, labelBudget)
+	}
+	ls, size := r.labels[:0], 0
 	err := b.Labels(i, func(name, value []byte) bool {
+		if size += len(name) + len(value); size > maxSeriesBytes {
+			return false
+		}
 		ls = append(ls, wire.Label{Name: r.symbols.intern(name), Value: r.symbols.intern(value)})
 		return true
 	})
 	r.labels = ls
-	if err != nil {
+	r.budget -= size
+	switch {
+	case err != nil:
 		return nil, err
+	case size > maxSeriesBytes:
+		return nil, fmt.Errorf("series %d: %w", i, errTooLong)
 	}
 	h, ls, keep, err := r.rules.apply(ls)
 	if !keep || err != nil {
@@ -134,6 +157,20 @@ func (r *router) homeOf(h home) *homeOf {
 		r.homes[x.home] = x
 	}
 	return x
+}
+
+// hash is the key of a series under which it is known whoever sent it.
+func hash(node string, labels []wire.Label, seed uint64) [2]uint64 {
+	b := make([]byte, 0, 512)
+	b = append(append(b, node...), 0xff)
+	for _, l := range labels {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(l.Name)))
+		b = append(b, l.Name...)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(l.Value)))
+		b = append(b, l.Value...)
+	}
+	sum := xxh3.Hash128Seed(b, seed)
+	return [2]uint64{sum.Hi, sum.Lo}
 }
 
 // symbols numbers texts. Number 0 is the empty text.
