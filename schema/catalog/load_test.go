@@ -43,6 +43,37 @@ func TestLoadFaults(t *testing.T) {
 		{"blank as number", row("unit: none, blank: 7"), "m.yaml:4: blank is no list"},
 		{"blank with text", row("unit: none, blank: [7, x]"), `m.yaml:4: "x" is not a finite number`},
 		{"name twice", row("unit: none") + "  - {name: a, kind: gauge, unit: none, help: h}\n", "m.yaml:5: a is in the catalogue already, at m.yaml:4"},
+		{"bad default scope", "source: x\nevidence: S\nscope: planet\nmetrics: []\n", `m.yaml:3: unknown scope "planet", want one of host, device`},
+		{"bad scope", row("unit: none, scope: planet"), `m.yaml:4: unknown scope "planet"`},
+		{"claims without a vendor", "source: x\nevidence: S\nclaims: [a_]\nmetrics: []\n", "m.yaml:3: claims without a vendor"},
+		{"raw without a vendor", head + "  - {name: a, kind: gauge, raw: why}\n", "m.yaml:4: raw is for vendors' metrics"},
+		{"a claim of everything", vendor + "claims: [\"\"]\nmetrics: []\n", "m.yaml:4: a claim of every name"},
+		{"claims as text", vendor + "claims: a_\nmetrics: []\n", "m.yaml:4: claims is no list"},
+		{"a claim without label", vendor + "claims: [{prefix: a_}]\nmetrics: []\n", "m.yaml:4: label is missing"},
+		{"identity as list", vendor + "identity: []\nmetrics: []\n", "m.yaml:4: want a mapping with keys uid"},
+		{"unknown key of identity", vendor + "identity: {id: [a]}\nmetrics: []\n", `m.yaml:4: unknown key "id"`},
+		{"a place without a kind", vendor + "identity: {place: [pci_bus_id]}\nmetrics: []\n", `m.yaml:4: place "pci_bus_id" is not kind=label`},
+		{"a place that calls itself an id", vendor + "identity: {place: [uid=x]}\nmetrics: []\n", `m.yaml:4: place "uid=x" is not kind=label`},
+		{"uid as text", vendor + "identity: {uid: UUID}\nmetrics: []\n", "m.yaml:4: uid is no list"},
+		{"an empty uid", vendor + "identity: {uid: [\"\"]}\nmetrics: []\n", "m.yaml:4: uid holds an empty text"},
+		{"owner as list", vendor + "identity: {owner: [pod]}\nmetrics: []\n", "m.yaml:4: owner is no mapping"},
+		{"bad class", vendor + "identity: {class: tpu}\nmetrics: []\n", `m.yaml:4: unknown class "tpu", want accel or nic`},
+		{"bad pattern", vendor + "identity: {void: [\"[\"]}\nmetrics: []\n", `m.yaml:4: void holds "[", which is no pattern`},
+		{"a vendor's metric without a name", vendor + "metrics:\n  - {name: a, kind: gauge, unit: none, help: h}\n", "m.yaml:5: a has neither a canonical name nor raw"},
+		{"raw and scaled", vendor + "metrics:\n  - {name: a, kind: gauge, raw: why, scale: 2}\n", "m.yaml:5: raw and scale exclude each other"},
+		{"offset as text", row("unit: none, canonical: b, offset: x"), `m.yaml:4: "x" is not a finite number`},
+		{"offset under its own name", row("unit: none, offset: 1"), "m.yaml:4: a is scaled, so it needs a canonical name"},
+		{"two units of one name", row("unit: bytes, canonical: b") + "  - {name: c, kind: gauge, unit: watts, help: h, canonical: b}\n", `m.yaml:5: b is a gauge in "watts" here and a gauge in "bytes" at m.yaml:4`},
+		{"two kinds of one name", row("unit: none, canonical: b") + "  - {name: c, kind: counter, unit: none, help: h, canonical: b}\n", `m.yaml:5: b is a counter in "" here and a gauge in "" at m.yaml:4`},
+		{"a row behind one for all", row("unit: none") + "  - {name: a, kind: gauge, unit: none, help: h, when: {x: y}}\n", "m.yaml:5: a is in the catalogue already, at m.yaml:4"},
+		{"an alias that is taken", row("unit: none") + "  - {name: b, kind: gauge, unit: none, help: h, aliases: [a]}\n", "m.yaml:5: a is in the catalogue already, at m.yaml:4"},
+		{"when as list", row("unit: none, when: [x]"), "m.yaml:4: when is no mapping"},
+		{"add without value", row("unit: none, add: {x: ''}"), "m.yaml:4: x is empty, or no text"},
+		{"a label twice", row("unit: none, add: {x: y, x: z}"), "m.yaml:4: "},
+		{"rank 10", row("unit: none, rank: 10"), "m.yaml:4: rank 10 is no digit"},
+		{"rank 0.5", row("unit: none, rank: 0.5"), "m.yaml:4: rank 0.5 is no digit"},
+		{"fold min", row("unit: none, fold: min"), `m.yaml:4: unknown fold "min", want max`},
+		{"unknown word of blanks", row("unit: none, blank: [int]"), `m.yaml:4: "int" is not a finite number`},
 	} {
 		_, err := Load(fstest.MapFS{"m.yaml": {Data: []byte(c.text)}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -50,6 +81,8 @@ func TestLoadFaults(t *testing.T) {
 		}
 	}
 }
+
+const vendor = "source: x\nvendor: v\nevidence: S\n"
 
 // row is a file of one metric named a, with further keys.
 func row(keys string) string {
@@ -85,6 +118,7 @@ func TestLoadWithoutFiles(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(head + "  - {name: a, kind: gauge, unit: bytes, help: h, canonical: b, from: MiB, min: 0, blank: [1]}\n"))
 	f.Add([]byte("a: &x [*x]"))
+	f.Add([]byte(vendor + "claims: [a_, {prefix: b, label: c}]\nprefixes: ['', p_]\nblanks: {i: [1]}\nidentity: {uid: [u], place: [pci=p], split: {a: '*'}, owner: {pod: [p]}}\nmetrics:\n  - {name: a, kind: gauge, unit: none, help: h, canonical: b, when: {x: ['', y]}, blank: [i], rank: 1, fold: max}\n  - {name: a, kind: gauge, raw: r}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := Load(fstest.MapFS{"m.yaml": {Data: text}})
 		if err != nil {
