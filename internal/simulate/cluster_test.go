@@ -96,7 +96,9 @@ func checkNode(t *testing.T, n *Node, b readings) {
 	t.Helper()
 	for i := range n.Devices {
 		d := &n.Devices[i]
-		fail := func(what string, args ...any) { t.Errorf("%s device %d (%s): "+what, append([]any{n.Name, i, d.Name}, args...)...) }
+		fail := func(what string, args ...any) {
+			t.Errorf("%s device %d (%s): "+what, append([]any{n.Name, i, d.Name}, args...)...)
+		}
 		if got := d.Joules - b.joules[i]; !near(got, d.Power, 1e-6) {
 			fail("energy rose by %g J in a second at %g W", got, d.Power)
 		}

@@ -63,10 +63,14 @@ type amdRow struct {
 	u     *unit
 	first bool
 	pairs []string
+	plain string // pairs, joined
 }
 
 // labels puts own labels in the place that the alphabet gives them.
 func (r amdRow) labels(own ...string) string {
+	if len(own) == 0 {
+		return r.plain
+	}
 	all := slices.Clone(r.pairs)
 	for i := 0; i < len(own); i += 2 {
 		at := 0
@@ -94,6 +98,7 @@ func (p *page) amd(n *simulate.Node) {
 				"container", container, "driver_version", "6.14.14", "gpu_compute_partition_type", kind, "gpu_id", strconv.Itoa(len(rows)),
 				"gpu_memory_partition_type", "nps1", "gpu_partition_id", strconv.Itoa(i), "gpu_uuid", d.UID, "hostname", n.Name,
 				"namespace", namespace, "pod", pod, "serial_number", d.Serial}
+			r.plain = pairs(r.pairs...)
 			rows = append(rows, r)
 		}
 	}

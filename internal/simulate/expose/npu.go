@@ -52,25 +52,25 @@ func npuUsed(d *dev) float64 { return whole((d.Memory + d.Reserved) / mib) }
 // manyPods stands in the pod labels of a chip that several pods share.
 const manyPods = "not_displayed_for_multi_pod"
 
-// npuChip is a chip with the labels of its rows. own are further labels, put where the
-// alphabet has them.
+// npuChip is a chip with the labels of its rows, in the order of the alphabet.
 type npuChip struct {
 	*dev
 	id                       string
 	container, namespace, pd string
 	pods                     int
+	before, after            string // its labels, around the place of a further one
 }
 
-func (c npuChip) labels(own ...string) string {
-	name, value := "", ""
-	if len(own) == 2 {
-		name, value = own[0], own[1]
+func (c *npuChip) setLabels() {
+	c.before = pairs("container_name", c.container, "id", c.id, "model_name", c.Label, "namespace", c.namespace, "pcie_bus_info", npuPCI(c.dev))
+	c.after = "," + pairs("pod_name", c.pd, "vdie_id", c.UID)
+}
+
+func (c *npuChip) labels(own ...string) string {
+	if len(own) == 0 {
+		return c.before + c.after
 	}
-	all := []string{"container_name", c.container, "id", c.id, "model_name", c.Label, "namespace", c.namespace, "pcie_bus_info", npuPCI(c.dev)}
-	if name != "" {
-		all = append(all, name, value)
-	}
-	return pairs(append(all, "pod_name", c.pd, "vdie_id", c.UID)...)
+	return c.before + "," + pairs(own...) + c.after
 }
 
 func npuPCI(d *dev) string { return "0000:" + fmt.Sprintf("%02X", 0xc1+d.Index) + ":00.0" }
@@ -93,6 +93,7 @@ func (p *page) npu(n *simulate.Node) {
 		if len(d.Errors) == 0 {
 			healthy++
 		}
+		c.setLabels()
 		chips = append(chips, c)
 	}
 	ms := n.Clock()
