@@ -53,10 +53,10 @@ func take(n *Node) readings {
 	return r
 }
 
-// TestInvariants runs the demo's cluster, with its faults ten times as frequent, for an
-// hour, and looks at every device after every tick.
+// TestInvariants runs the demo's cluster, with its faults ten times as frequent, for half
+// an hour, and looks at every device after every tick.
 func TestInvariants(t *testing.T) {
-	cfg, err := Demo(22)
+	cfg, err := Demo(15)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestInvariants(t *testing.T) {
 	c := mustNew(t, cfg)
 	before := map[string]readings{}
 	sawHot, sawCapped := false, false
-	for range 3600 {
+	for range 1800 {
 		for _, n := range c.Nodes {
 			before[n.Name] = take(n)
 		}
@@ -266,7 +266,7 @@ workload: {load: 0.6}
 `))
 	used, seen := 0.0, map[int]bool{}
 	kinds := map[string]bool{}
-	const hours = 6
+	const hours = 2
 	for range hours * 3600 {
 		c.Step(Tick)
 		for _, n := range c.Nodes {
@@ -283,10 +283,10 @@ workload: {load: 0.6}
 		}
 	}
 	units := 4*8 + 2*4
-	if load := used / hours / 3600 / float64(units); load < 0.35 || load > 0.85 {
+	if load := used / hours / 3600 / float64(units); load < 0.3 || load > 0.9 {
 		t.Errorf("load was %.2f, want about 0.6", load)
 	}
-	if len(kinds) != len(jobKinds) || len(seen) < 30 {
+	if len(kinds) != len(jobKinds) || len(seen) < 15 {
 		t.Errorf("%d jobs of the kinds %v", len(seen), kinds)
 	}
 }

@@ -18,7 +18,7 @@ func TestOddities(t *testing.T) {
   - {kind: xid, at: 10s, code: 31, nodes: "sim-h100-00", device: 1}
   - {kind: error_code, at: 10s, for: 1h, code: 2162065417, nodes: "sim-ascend-00", device: 2}
   - {kind: power, at: 10s, for: 1h, watts: 255, nodes: "sim-mi300x-*"}
-`, 20*time.Minute)
+`, 6*time.Minute)
 	for _, tc := range []struct{ why, node, exporter, has, lacks string }{
 		{"XID stays, with its text", "sim-h100-00", simulate.DCGM, `err_code="31",err_msg="GPU memory page fault"`, ""},
 		{"the window of XIDs has passed", "sim-h100-00", simulate.DCGM, `window_size_in_ms="300000"`, `xid="31"`},
@@ -58,9 +58,11 @@ func TestXPUMWritesAllCommentsFirst(t *testing.T) {
 
 // TestADeviceThatDraws255WattsHasNoPower: the exporter takes 255 for "not applicable".
 func TestADeviceThatDraws255WattsHasNoPower(t *testing.T) {
-	n := cluster(t, `  - {kind: power, at: 10s, for: 10h, watts: 255, nodes: "sim-mi300x-00"}`, 10*time.Minute).Node("sim-mi300x-00")
+	c := cluster(t, `  - {kind: power, at: 10s, for: 10h, watts: 255, nodes: "sim-mi300x-00"}`, time.Minute)
+	n := c.Node("sim-mi300x-00")
 	dropped := 0
-	for range 600 {
+	for range 60 {
+		c.Step(simulate.Tick)
 		samples, _ := read(t, mustPage(t, n, simulate.AMDExporter))
 		rows := 0
 		for _, s := range samples {
@@ -113,7 +115,7 @@ func TestCardPowerIsRepeated(t *testing.T) {
 
 // TestTimestamps: the exporters that cache say when they cached, by the node's clock.
 func TestTimestamps(t *testing.T) {
-	c := cluster(t, `  - {kind: clock_skew, at: 10s, for: 1h, skew: 8s, nodes: "sim-ascend-01"}`, 10*time.Minute)
+	c := cluster(t, `  - {kind: clock_skew, at: 10s, for: 1h, skew: 8s, nodes: "sim-ascend-01"}`, time.Minute)
 	for _, tc := range []struct {
 		node     string
 		exporter string
