@@ -15,6 +15,7 @@ import (
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
+	"sextant/collectors/nvml"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
@@ -27,6 +28,7 @@ import (
 const (
 	HostJob = "node"
 	DCGMJob = "dcgm"
+	NVMLJob = "nvml"
 	SelfJob = "sextant-agent"
 )
 
@@ -145,6 +147,7 @@ type agent struct {
 	reloads *reloadMetrics
 	host    prometheus.Gatherer // nil: the host is not read
 	dcgm    *dcgm.Collector     // nil: DCGM is not read
+	nvml    *nvml.Collector     // nil: NVML is not read
 	gpus    *inventory.Observed // what dcgm's series say of the devices; nil with dcgm
 
 	mu  sync.Mutex
@@ -163,6 +166,9 @@ func (a *agent) start(cfg *Config) error {
 		a.dcgm = dcgm.New(cfg.DCGM, cfg.dcgmInterval(), a.deps.Log.With("job", DCGMJob))
 		a.gpus = inventory.Observe(a.dcgm.Gatherer())
 	}
+	if cfg.NVML.Enabled {
+		a.nvml = nvml.New(a.deps.Log.With("job", NVMLJob))
+	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err
 	}
@@ -172,11 +178,15 @@ func (a *agent) start(cfg *Config) error {
 
 // stop ends what the collectors hold, when nothing is scraped any more.
 func (a *agent) stop() {
-	if a.dcgm == nil {
-		return
+	if a.dcgm != nil {
+		if err := a.dcgm.Close(); err != nil {
+			a.deps.Log.Error("close DCGM", "err", err)
+		}
 	}
-	if err := a.dcgm.Close(); err != nil {
-		a.deps.Log.Error("close DCGM", "err", err)
+	if a.nvml != nil {
+		if err := a.nvml.Close(); err != nil {
+			a.deps.Log.Error("close NVML", "err", err)
+		}
 	}
 }
 
@@ -215,6 +225,9 @@ func (a *agent) set(cfg *Config) scrape.Set {
 	}
 	if a.dcgm != nil {
 		local(DCGMJob, a.gpus, cfg.dcgmInterval())
+	}
+	if a.nvml != nil {
+		local(NVMLJob, a.nvml.Gatherer(), cfg.interval(cfg.NVML.Interval))
 	}
 	if cfg.Self {
 		local(SelfJob, a.deps.Registry, time.Duration(cfg.Global.ScrapeInterval))

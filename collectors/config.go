@@ -15,6 +15,7 @@ import (
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
+	"sextant/collectors/nvml"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
@@ -37,6 +38,7 @@ type Section struct {
 	Self  bool        `yaml:"self"` // collect the agent's own metrics
 	Host  host.Config `yaml:"host"`
 	DCGM  dcgm.Config `yaml:"dcgm"`
+	NVML  nvml.Config `yaml:"nvml"`
 	Kafka KafkaConfig `yaml:"kafka"`
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
@@ -108,7 +110,8 @@ func (c *Config) Check() error {
 	fault(c.Kafka.MaxRecordBytes < 1<<20, "kafka.max_record_bytes: %d, want at least 1MiB", c.Kafka.MaxRecordBytes)
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.Receive.Check("receive"), c.Inventory.Check("inventory"))
+	fault(c.NVML.Enabled && c.DCGM.Enabled, "nvml.enabled: not beside dcgm, each series would come twice")
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }

@@ -38,6 +38,22 @@ func TestDCGMNeedsARestart(t *testing.T) {
 	}
 }
 
+func TestNVMLIsNotBesideDCGM(t *testing.T) {
+	_, err := Parse("a.yaml", []byte(brokers+"nvml: {enabled: true}\ndcgm: {enabled: true}\n"), environ())
+	if err == nil || !strings.Contains(err.Error(), "nvml.enabled: not beside dcgm") {
+		t.Fatal(err)
+	}
+	r := start(t, agentConfig(t, "127.0.0.1:1", "nvml: {enabled: true}\n"), Deps{})
+	eventually(t, "scrape of nvml", func() bool {
+		for _, s := range r.targets() {
+			if s.Job == NVMLJob && s.Samples == 1 { // collector_up alone: there is no driver here
+				return true
+			}
+		}
+		return false
+	})
+}
+
 func TestOnce(t *testing.T) {
 	cfg := agentConfig(t, "127.0.0.1:1", "")
 	var out, log bytes.Buffer
@@ -52,7 +68,7 @@ func TestOnce(t *testing.T) {
 	if !strings.Contains(log.String(), "DCGM is not read") {
 		t.Fatal(log.String())
 	}
-	if err := Once(cfg, "tpu", quiet, io.Discard); err == nil || err.Error() != `collector "tpu" is unknown, want one of [node dcgm inventory]` {
+	if err := Once(cfg, "tpu", quiet, io.Discard); err == nil || err.Error() != `collector "tpu" is unknown, want one of [node dcgm nvml inventory]` {
 		t.Fatal(err)
 	}
 }

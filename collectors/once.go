@@ -13,17 +13,18 @@ import (
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
+	"sextant/collectors/nvml"
 )
 
 // OnceNames are the collectors that Once knows.
-var OnceNames = []string{HostJob, DCGMJob, inventoryName}
+var OnceNames = []string{HostJob, DCGMJob, NVMLJob, inventoryName}
 
 // inventoryName is not a job: its document is not scraped.
 const inventoryName = "inventory"
 
 // Once runs one of the agent's own collectors a single time, whether it is enabled or
-// not, and writes what it gives in the text format; the inventory as JSON. What fails in a collector is in its
-// series and in the log; an error means that there is nothing to show.
+// not, and writes what it gives in the text format; the inventory as JSON. What fails in a
+// collector is in its series and in the log; an error means that there is nothing to show.
 func Once(cfg *Config, name string, log *slog.Logger, w io.Writer) error {
 	if name == inventoryName {
 		return onceInventory(cfg, w)
@@ -64,6 +65,9 @@ func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer,
 		return g, func() error { return nil }, err
 	case DCGMJob:
 		c := dcgm.New(cfg.DCGM, cfg.dcgmInterval(), log)
+		return c.Gatherer(), c.Close, nil
+	case NVMLJob:
+		c := nvml.New(log)
 		return c.Gatherer(), c.Close, nil
 	}
 	return nil, nil, fmt.Errorf("collector %q is unknown, want one of %v", name, OnceNames)

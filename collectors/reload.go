@@ -66,8 +66,8 @@ func (a *agent) reload() (restart []string, err error) {
 func (c *Config) with(next *Config) *Config {
 	out := *next
 	out.Node, out.Kafka, out.Spool, out.Web, out.Receive = c.Node, c.Kafka, c.Spool, c.Web, c.Receive
-	out.Host, out.DCGM = c.Host, c.DCGM
-	out.Host.Interval, out.DCGM.Interval = next.Host.Interval, next.DCGM.Interval
+	out.Host, out.DCGM, out.NVML = c.Host, c.DCGM, c.NVML
+	out.Host.Interval, out.DCGM.Interval, out.NVML.Interval = next.Host.Interval, next.DCGM.Interval, next.NVML.Interval
 	return &out
 }
 
@@ -76,11 +76,12 @@ func fixed(now, next *Config) []string {
 	a, b := *now, *next
 	a.Host.Interval, b.Host.Interval = 0, 0
 	a.DCGM.Interval, b.DCGM.Interval = 0, 0
+	a.NVML.Interval, b.NVML.Interval = 0, 0
 	var out []string
 	for _, s := range []struct {
 		key  string
 		x, y any
-	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
+	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"nvml", a.NVML, b.NVML}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
 		{"receive", a.Receive, b.Receive}} {
 		if !reflect.DeepEqual(s.x, s.y) {
 			out = append(out, s.key)

@@ -22,7 +22,7 @@ const long = `sextant-agent runs once on every node. It scrapes Prometheus expor
 kernel every 10 s, keeps what it got on disk, and ships it to Kafka.
 
 The configuration is Prometheus' own (global, scrape_configs) with a few sections
-beside it (node, self, host, dcgm, kafka, spool, web). deploy/agent.example.yaml explains
+beside it (node, self, host, dcgm, nvml, kafka, spool, web). deploy/agent.example.yaml explains
 each key. Keys of those sections can be set by the environment: SEXTANT_KAFKA_BROKERS
 for kafka.brokers, SEXTANT_SPOOL_DIR for spool.dir, SEXTANT_NODE for node.
 

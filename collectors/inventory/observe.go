@@ -73,7 +73,7 @@ func dcgmExtra(families []*dto.MetricFamily) Extra {
 			switch f.GetName() {
 			case "sextant_dcgm_gpu_info":
 				d := device(l)
-				d.Model, d.Driver, d.Firmware, d.Capability = l["modelName"], l["driver_version"], l["vbios"], l["compute_capability"]
+				d.Model, d.Driver, d.Firmware, d.Capability = l["modelName"], l["DCGM_FI_DRIVER_VERSION"], l["DCGM_FI_DEV_VBIOS_VERSION"], l["compute_capability"]
 			case "DCGM_FI_DEV_FB_TOTAL": // MiB, of a device or of a MIG instance of it
 				bytes := uint64(max(m.GetGauge().GetValue(), 0)) << 20
 				if gi := l["GPU_I_ID"]; gi != "" {

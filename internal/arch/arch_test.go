@@ -33,6 +33,8 @@ var rules = []rule{
 		except: []string{"sextant/internal/chdb"}, never: []string{"github.com/ebitengine/purego"}},
 	{why: "go-dcgm needs cgo, and all else must build without",
 		except: []string{"sextant/collectors/dcgm"}, never: []string{"github.com/NVIDIA/go-dcgm"}},
+	{why: "go-nvml needs cgo, and all else must build without",
+		except: []string{"sextant/collectors/nvml"}, never: []string{"github.com/NVIDIA/go-nvml"}},
 	{why: "a core is pure: it never reaches an adapter, a client or a server",
 		from: cores, except: adapters, deep: true,
 		never: []string{"sextant/pipeline/kafka", "sextant/features/online", "sextant/features/api", "sextant/internal", "sextant/collectors", "sextant/cmd",
