@@ -2,9 +2,14 @@ package pipeline_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 
 	"sextant/pipeline"
 	"sextant/schema/wire"
@@ -63,4 +68,69 @@ func BenchmarkMachineAddAccelerators(b *testing.B) {
 		cpu.stop()
 	}
 	cpu.report(b)
+}
+
+// accelStream is a life of devices whose owners come and go, with readings that are
+// repeated, cached, blank or doubled. A series that ends does so with a marker, in the
+// record in which its successor begins.
+func accelStream(seed uint64, records int) (events []event) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	now := base
+	owners := map[string]string{}
+	for offset := range records {
+		now += int64(r.IntN(6_000))
+		node := fmt.Sprintf("n%d", r.IntN(2))
+		at := now - int64(r.IntN(500))
+		if r.IntN(12) == 0 {
+			at -= 20_000
+		}
+		var s scrape
+		for gpu := range 2 {
+			id := fmt.Sprintf("%s/%d", node, gpu)
+			before := owners[id]
+			if r.IntN(4) == 0 {
+				owners[id] = []string{"", "p", "q"}[r.IntN(3)]
+			}
+			for _, name := range []string{"DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_FB_USED"} {
+				for slice := range 2 {
+					t, v := at, float64(r.IntN(101))
+					if r.IntN(10) == 0 {
+						t, v = at/8000*8000, 2147483634
+					}
+					put := func(owner string, v float64) {
+						s.add(labels.FromStrings("__name__", name, "UUID", id, "GPU_I_ID", fmt.Sprint(slice), "pod", owner), t, v)
+					}
+					put(owners[id], v)
+					if before != owners[id] {
+						put(before, math.Float64frombits(value.StaleNaN))
+					}
+				}
+			}
+		}
+		env := wire.Envelope{Version: 1, Node: node, Agent: "agent", Target: "t", Seq: uint64(offset + 1), Oldest: 1, Scrape: at}
+		events = append(events, event{scrape: at, record: wire.Record{Offset: int64(offset), Ingest: now, Key: []byte(node), Headers: env.AppendHeaders(nil), Value: s.encode()}})
+	}
+	return events
+}
+
+// TestAcceleratorsSurviveCrashes: what labels tell of is the same after any restart.
+func TestAcceleratorsSurviveCrashes(t *testing.T) {
+	events := accelStream(1, 90)
+	want := newTable()
+	live(t, events, want, 10)
+	if len(want.samples) < 500 || len(want.rows) < 20 {
+		t.Fatalf("%d samples, %d rows: the stream is too thin", len(want.samples), len(want.rows))
+	}
+	for step := 1; ; step++ {
+		got := newTable()
+		first := &process{t: t, events: events, store: got, batch: 7, crash: step}
+		if first.run(pipeline.Checkpoint{}) {
+			break
+		}
+		second := &process{t: t, events: after(events, first.committed), store: got, batch: 1 + step%5, crash: -1}
+		second.run(first.committed)
+		if d := got.diff(want); d != "" {
+			t.Fatalf("crash after step %d, restart from %+v:\n%s", step, first.committed, d)
+		}
+	}
 }

@@ -113,14 +113,16 @@ func (p *pass) tell() []told {
 			}
 			from, v = i, math.Float64frombits(value.StaleNaN)
 		}
-		if from < 0 || p.times[from] == s.state.last {
+		if from < 0 {
 			continue
 		}
-		s.state.last = max(s.state.last, p.times[from])
 		t := told{s.state.id, p.times[from], v, p.flags[from]}
-		if p.put(s.state.window, &t) {
-			out = append(out, t)
+		if t.time == s.state.last || !p.put(s.state.window, &t) {
+			p.count.duplicates++
+			continue
 		}
+		s.state.last = max(s.state.last, t.time)
+		out = append(out, t)
 	}
 	p.m.told = out
 	return out
@@ -138,8 +140,11 @@ func (p *pass) sampleOf(s int32) int {
 
 // put fills the window of an info series and reports whether the sample is new.
 func (p *pass) put(w *window.Series, t *told) bool {
-	if w == nil || t.flags&FlagLate != 0 {
+	if w == nil {
 		return true
+	}
+	if t.flags&FlagLate != 0 {
+		return !w.Has(t.time)
 	}
 	if !w.Add(p.store, t.time, t.value) {
 		return false

@@ -129,6 +129,8 @@ func streamViews() []*features.View {
 	add(fast, "avg", `avg by (node) (avg_over_time(load{cpu!="9"}[30s]))`, features.Float64, "")
 	add(fast, "rate", `sum by (node) (rate(ops_total[45s]))`, features.Float32, "")
 	add(fast, "share", `max by (node) (load) / sum by (node) (load)`, features.Float64, "")
+	add(fast, "busy", `max by (node) (accel_busy_ratio)`, features.Float64, "")
+	add(fast, "owners", `count by (node) (accel_owner_info)`, features.Int64, "")
 	add(fast, "model", `max by (node, model) (info)`, features.String, "model")
 	add(slow, "past", `sum by (node) (last_over_time(load[20s] offset 10s))`, features.Int64, "")
 	add(slow, "sub", `max by (node) (max_over_time(sum by (node) (load)[40s:10s]))`, features.Float64, "")
