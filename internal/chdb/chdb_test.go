@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(0)
 	}
+	if dir := os.Getenv("CHDB_TEST_CHURN"); dir != "" { // the other process of TestQuiet
+		if err := churn(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -37,6 +37,14 @@ var running sync.Mutex
 // ErrBusy says that a data directory is in use, or that this process already runs an engine.
 var ErrBusy = errors.New("in use")
 
+// quietInserts silences one of the engine's loggers. The thread of the library that
+// carries out an Insert holds a ThreadStatus, and the job it gets makes a second one
+// inside. The inner one leaves "no current thread" behind, and the outer one then logs
+// "<Fatal> current_thread contains invalid address" on the terminal at the end of every
+// insert. Both end there and then, so nothing dangles; the report is the only harm. It is
+// also the only thing of weight that this logger has to say.
+const quietInserts = "--logger.levels.ThreadStatus=none"
+
 // Open starts the engine on dir, which is created if need be and locked until
 // Close. args are engine options, such as --config-file=PATH or --max_threads=2;
 // a query-level setting among them holds for the engine's own connection only.
@@ -84,7 +92,7 @@ func (e *Engine) start(args []string) error {
 	if _, err := fmt.Fprintf(f, "%d\n", os.Getpid()); err != nil {
 		return err
 	}
-	if e.keeper, err = e.connect(args...); err != nil {
+	if e.keeper, err = e.connect(append([]string{quietInserts}, args...)...); err != nil {
 		return fmt.Errorf("open %s: %w; the engine's reason is on stderr", e.dir, err)
 	}
 	return nil
