@@ -67,7 +67,7 @@ func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- web.Serve(s.listener, srv, &web.FlagConfig{WebConfigFile: &s.opts.WebConfig}, s.opts.Log)
+		ended <- web.Serve(s.listener, srv, &web.FlagConfig{WebConfigFile: &s.opts.WebConfig}, slog.New(warnings{s.opts.Log.Handler()}))
 	}()
 	select {
 	case err := <-ended:

@@ -1,6 +1,7 @@
 package httpserve
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,6 +11,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -102,6 +104,43 @@ func TestPortInUseIsNamed(t *testing.T) {
 	_, err = Listen(Options{Addr: l.Addr().String()})
 	if err == nil || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "in use") {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// A listener starts without a word; what goes wrong with its configuration later is told.
+func TestRunLogsWarningsOnly(t *testing.T) {
+	var logged bytes.Buffer
+	cfg := webConfig(t, t.TempDir(), "")
+	s, err := Listen(Options{Addr: "127.0.0.1:0", WebConfig: cfg, Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, http.NotFoundHandler()) }()
+	defer http.DefaultClient.CloseIdleConnections()
+	get := func() {
+		r, err := http.Get("http://" + s.Addr())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Body.Close()
+	}
+	get()
+	if logged.Len() > 0 {
+		t.Errorf("a start without faults logged:\n%s", logged.String())
+	}
+	if err := os.WriteFile(cfg, []byte("nope: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	get()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(logged.String(), "level=ERROR") || !strings.Contains(logged.String(), "nope") {
+		t.Errorf("a configuration that became unreadable logged %q", logged.String())
 	}
 }
 
