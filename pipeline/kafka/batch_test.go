@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -176,7 +177,7 @@ func TestBatchDoesNotAllocate(t *testing.T) {
 func FuzzBatchRoundTrip(f *testing.F) {
 	f.Add([]byte("n1"), []byte("value"), "sx-v", []byte("1"), uint8(3), uint8(0))
 	f.Add([]byte(nil), []byte{}, "", []byte(nil), uint8(1), uint8(200))
-	f.Add([]byte("k"), bytes.Repeat([]byte("abc"), 100_000), "h", []byte("v"), uint8(9), uint8(9))
+	f.Add([]byte("k"), bytes.Repeat([]byte("abc"), 10_000), "h", []byte("v"), uint8(9), uint8(9))
 	build := newBuilder(f)
 	f.Fuzz(func(t *testing.T, key, value []byte, name string, header []byte, records, headers uint8) {
 		msgs := make([]Message, int(records)+1)
@@ -247,4 +248,33 @@ func BenchmarkBatch(b *testing.B) {
 		}
 		b.ReportMetric(float64(out.Len()), "B/batch")
 	})
+}
+
+// What a producer holds between two sends, after the largest batch: buffers and encoder.
+func TestSenderStaysSmall(t *testing.T) {
+	var msgs []Message
+	for range 10 {
+		value := make([]byte, 100_000)
+		for i := range value {
+			value[i] = byte(i*i>>9) ^ byte(i)
+		}
+		msgs = append(msgs, Message{Key: []byte("n"), Value: value})
+	}
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // the second empties the pools of the first
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := inUse()
+	b := newBuilder(t)
+	out := b.append(nil, msgs, all(msgs), time.UnixMilli(1))
+	took := inUse() - before
+	runtime.KeepAlive(b)
+	runtime.KeepAlive(msgs)
+	t.Logf("%d bytes beside a batch of %d", took-int64(cap(out)), len(out))
+	if took-int64(cap(out)) > 4<<20 {
+		t.Errorf("a batch builder holds %d bytes", took-int64(cap(out)))
+	}
 }
