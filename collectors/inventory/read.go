@@ -10,6 +10,7 @@ package inventory
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -71,10 +72,13 @@ func (r *reader) finish(now time.Time) (*Document, error) {
 	d := r.doc
 	d.PCI = cut(r, "pci", d.PCI, schema.MaxPCI)
 	d.Links = cut(r, "links", d.Links, schema.MaxLinks)
-	slices.Sort(d.Faults)
-	d.Faults = d.Faults[:min(len(d.Faults), schema.MaxFaults)]
 	d.Collected = now.UnixMilli()
 	d.Since = d.Collected
+	if err := r.shrink(); err != nil {
+		return nil, err
+	}
+	slices.Sort(d.Faults)
+	d.Faults = d.Faults[:min(len(d.Faults), schema.MaxFaults)]
 	if err := d.Seal(); err != nil {
 		return nil, err
 	}
@@ -82,6 +86,33 @@ func (r *reader) finish(now time.Time) (*Document, error) {
 		return nil, fmt.Errorf("inventory of %s: %w", d.Node, err)
 	}
 	return d, nil
+}
+
+// shrink leaves out what a document can best do without until it is small enough to send:
+// the PCI tree, and then links from the end.
+func (r *reader) shrink() error {
+	d := r.doc
+	for {
+		b, err := json.Marshal(d)
+		if err != nil {
+			return fmt.Errorf("inventory of %s: %w", d.Node, err)
+		}
+		// The hash and the note of what was left out come on top.
+		if len(b) <= schema.MaxBytes-2*schema.MaxText {
+			return nil
+		}
+		switch {
+		case len(d.PCI) > 0:
+			d.PCI = nil
+			r.fault("pci: left out of a document of %d bytes", len(b))
+		case len(d.Links) > 0:
+			keep := len(d.Links) / 2
+			r.fault("links: %d are left out of a document of %d bytes", len(d.Links)-keep, len(b))
+			d.Links = d.Links[:keep]
+		default:
+			return fmt.Errorf("inventory of %s: %d bytes, the limit is %d", d.Node, len(b), schema.MaxBytes)
+		}
+	}
 }
 
 // cut keeps what a document may list, and says what it left out.

@@ -22,6 +22,7 @@ const (
 	MaxFaults  = 64
 	MaxText    = 1024 // bytes of a string
 	MaxNode    = 255
+	maxAmount  = 1e18 // of bytes/s, hertz, seconds: what features of it stay finite
 )
 
 // Check returns every fault of the document, each with the path of its key. What passes
@@ -70,7 +71,7 @@ func (c *checker) name(path, s string) {
 }
 
 func (c *checker) amount(path string, v float64) {
-	c.bad(math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "%s: %g is no amount", path, v)
+	c.bad(math.IsNaN(v) || v < 0 || v > maxAmount, "%s: %g is no amount", path, v)
 }
 
 func (c *checker) texts(path string, m map[string]string) {
