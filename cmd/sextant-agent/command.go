@@ -157,8 +157,8 @@ func run(ctx context.Context, f *flags, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		// The agent works for a millisecond or two in a second. With more processors each
+	if os.Getenv("GOMAXPROCS") == "" && !cfg.Receive.Enabled() {
+		// A node's own agent works for a millisecond or two in a second. With more processors each
 		// step wakes another thread that finds nothing to do, which on two cores is a third
 		// of what a small agent costs; on a node with hundreds the garbage collector would
 		// start a worker on each that is idle.
