@@ -34,8 +34,9 @@ func newCompressor() (*compressor, error) {
 
 // batchBuilder turns messages into record batches of format 2, the opposite of decoder.
 type batchBuilder struct {
-	pack *compressor
-	raw  []byte // records of the last batch, uncompressed
+	pack  *compressor
+	plain bool   // no compression: for a compacted topic
+	raw   []byte // records of the last batch, uncompressed
 }
 
 // append appends the messages at idx to dst as one batch, all with the time now. Records
@@ -47,9 +48,11 @@ func (b *batchBuilder) append(dst []byte, msgs []Message, idx []int, now time.Ti
 	}
 	start := len(dst)
 	dst = append(dst, make([]byte, headerSize)...)
-	dst = b.pack.zstd.EncodeAll(b.raw, dst)
 	codec := compress.Zstd
-	if len(dst)-start-headerSize >= len(b.raw) {
+	if !b.plain {
+		dst = b.pack.zstd.EncodeAll(b.raw, dst)
+	}
+	if b.plain || len(dst)-start-headerSize >= len(b.raw) {
 		codec = compress.None
 		dst = append(dst[:start+headerSize], b.raw...)
 	}

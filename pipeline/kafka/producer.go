@@ -211,6 +211,9 @@ func (p *Producer) produce(ctx context.Context, to partition, msgs []Message, id
 	}
 	s.req.begin(p.id, to.topic, int32(to.id), timeout)
 	at := len(s.req.out)
+	// Compaction thins batches out, and clients are known to fail on compressed ones that
+	// were.
+	s.batch.plain = slices.Contains(p.opt.Uncompressed, to.topic)
 	s.req.out = s.batch.append(s.req.out, msgs, idx, time.Now())
 	s.req.end(at)
 	res, err := p.client.transport.RoundTrip(ctx, p.client.Addr, &s.req)
@@ -244,15 +247,6 @@ func (p *Producer) giveBack(s *sender) {
 	if len(p.free) < maxFree {
 		p.free = append(p.free, s)
 	}
-}
-
-// compression is Zstd, and none for a compacted topic: compaction thins batches out, and
-// clients are known to fail on compressed ones that were.
-func (p *Producer) compression(topic string) kafka.Compression {
-	if slices.Contains(p.opt.Uncompressed, topic) {
-		return 0
-	}
-	return kafka.Zstd
 }
 
 func (p *Producer) count(msgs []Message, errs []error) {
