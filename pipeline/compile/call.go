@@ -57,6 +57,10 @@ func (s *Set) call(e *parser.Call) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if calendar[name] != nil && len(args) == 0 {
+		now := s.intern("time", &node{op: &instantOf{}, source: -1, scalar: true})
+		args = []*node{s.intern("vector", &node{op: toVector{}, args: []*node{now}, source: -1})}
+	}
 	return s.intern(name, &node{op: op, args: args, source: -1, scalar: scalar, unique: unique}), nil
 }
 
@@ -64,6 +68,9 @@ func (s *Set) call(e *parser.Call) (*node, error) {
 func operatorOf(name string) (op operator, scalar, unique bool) {
 	if f, ok := elementwise[name]; ok {
 		return &each{f}, false, true
+	}
+	if f, ok := calendar[name]; ok {
+		return &each{utc(f)}, false, true
 	}
 	switch name {
 	case "clamp":

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 )
@@ -34,6 +35,24 @@ var elementwise = map[string]func(float64) float64{
 	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
 	"rad": func(v float64) float64 { return v * (math.Pi / 180) },
 	"deg": func(v float64) float64 { return v * (180 / math.Pi) },
+}
+
+// calendar are the functions of a time in seconds; without an argument, of now.
+var calendar = map[string]func(time.Time) float64{
+	"days_in_month": func(t time.Time) float64 {
+		return float64(32 - time.Date(t.Year(), t.Month(), 32, 0, 0, 0, 0, time.UTC).Day())
+	},
+	"day_of_month": func(t time.Time) float64 { return float64(t.Day()) },
+	"day_of_week":  func(t time.Time) float64 { return float64(t.Weekday()) },
+	"day_of_year":  func(t time.Time) float64 { return float64(t.YearDay()) },
+	"hour":         func(t time.Time) float64 { return float64(t.Hour()) },
+	"minute":       func(t time.Time) float64 { return float64(t.Minute()) },
+	"month":        func(t time.Time) float64 { return float64(t.Month()) },
+	"year":         func(t time.Time) float64 { return float64(t.Year()) },
+}
+
+func utc(f func(time.Time) float64) func(float64) float64 {
+	return func(v float64) float64 { return f(time.Unix(int64(v), 0).UTC()) }
 }
 
 func sign(v float64) float64 {

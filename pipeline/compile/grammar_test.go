@@ -93,7 +93,9 @@ func (g grammar) aggregation(depth int) string {
 
 func (g grammar) function(depth int) string {
 	v := g.vector(depth)
-	switch g.r.IntN(9) {
+	switch g.r.IntN(10) {
+	case 9:
+		return fmt.Sprintf("%s(%s)", g.pick("hour", "minute", "month", "year", "day_of_week", "day_of_month", "day_of_year", "days_in_month"), g.pick("", v))
 	case 0:
 		return "-" + v
 	case 1:

@@ -77,6 +77,65 @@ func TestSeriesAgainstSet(t *testing.T) {
 	}
 }
 
+// TestSeriesForMonths lets time go on for longer than 32 bits of milliseconds, in steps
+// and in one leap.
+func TestSeriesForMonths(t *testing.T) {
+	st := newStore(t, `rate(m[1h])`)
+	s := st.NewSeries("n", labels.FromStrings("__name__", "m", "node", "n"))
+	st.Buffers([]*Series{s}, 10_000)
+	r := rand.New(rand.NewPCG(2, 1))
+	const day = 24 * 3_600_000
+	now, value := int64(1_796_083_200_000), 0.0
+	var all []point
+	for end := now + 100*day; now < end; {
+		now += 60_000 + int64(r.IntN(600_000))
+		if r.IntN(3_000) == 0 {
+			now += 40 * day
+		}
+		value += 1
+		if r.IntN(50) == 0 {
+			value = 0
+		}
+		st.SetNext(now)
+		s.Add(st, now, value)
+		all = append(all, point{now, value})
+		if len(all) > 100 {
+			all = all[1:]
+		}
+		lo := now - int64(r.IntN(3_600_000))
+		var want []point
+		rising := true
+		for i, p := range all {
+			if p.t < lo {
+				continue
+			}
+			want = append(want, p)
+			rising = rising && (len(want) == 1 || p.v >= all[i-1].v)
+		}
+		w := s.Window(lo, now)
+		if got := pointsOf(w); !slices.Equal(got, want) {
+			t.Fatalf("[%d, %d]: got %v, want %v", lo, now, got, want)
+		}
+		if w.Rising != rising {
+			t.Fatalf("[%d, %d] rises: %v, want %v", lo, now, w.Rising, rising)
+		}
+	}
+}
+
+// TestSeriesLeapsBack is what no accepted event time does.
+func TestSeriesLeapsBack(t *testing.T) {
+	st := newStore(t, `rate(m[1h])`)
+	s := st.NewSeries("n", labels.FromStrings("__name__", "m", "node", "n"))
+	for _, at := range []int64{1 << 40, 1 << 30, 1<<30 + 1_000} {
+		if !s.Add(st, at, float64(at)) {
+			t.Fatalf("point at %d: taken for a duplicate", at)
+		}
+	}
+	if got, want := pointsOf(s.Window(0, 1<<50)), []point{{1 << 30, 1 << 30}, {1<<30 + 1_000, 1<<30 + 1_000}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestStoreKeepsWhatIsRead(t *testing.T) {
 	st := newStore(t, `sum by (node) (rate(m{a=~"x|y",b=""}[2m] offset 1m)) + max by (node) (max_over_time(k[1m:10s]))`)
 	if h := st.History(); h != 180_000 {
