@@ -52,7 +52,7 @@ func (e *engine) readOnce(now time.Time) (*page, error) {
 	}
 	p, err := e.conn.read(now)
 	if err != nil {
-		e.conn.drop()
+		_ = e.conn.drop() // an engine that is gone cannot be left in good order
 		e.conn = nil
 		return nil, err
 	}

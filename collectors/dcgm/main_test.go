@@ -3,6 +3,7 @@
 package dcgm
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,7 +50,7 @@ func runWithLibrary() (code int, err error) {
 		"SEXTANT_FAKE_DCGM="+filepath.Join(dir, "script"), "SEXTANT_FAKE_DCGM_LOG="+filepath.Join(dir, "log"))
 	self.Stdout, self.Stderr = os.Stdout, os.Stderr
 	err = self.Run()
-	if exit, ok := err.(*exec.ExitError); ok {
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
@@ -58,8 +59,8 @@ func runWithLibrary() (code int, err error) {
 // buildLibrary compiles one against the headers that go-dcgm was compiled against.
 func buildLibrary(out, from string) error {
 	sources, err := filepath.Glob(from)
-	if err != nil || len(sources) == 0 {
-		return fmt.Errorf("%s: %d sources, %v", from, len(sources), err)
+	if err != nil {
+		return err
 	}
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-dcgm").Output()
 	if err != nil {

@@ -1,6 +1,7 @@
 package dcgm
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"time"
@@ -14,7 +15,9 @@ func answers(address string) error {
 	if socket(address) {
 		network = "unix"
 	}
-	conn, err := net.DialTimeout(network, address, time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return fmt.Errorf("host engine at %s does not answer: %w", address, err)
 	}

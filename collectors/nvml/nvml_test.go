@@ -4,6 +4,7 @@ package nvml
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -52,7 +53,7 @@ func runWithLibrary() (code int, err error) {
 	self.Env = append(os.Environ(), roleEnv+"=tests", "LD_LIBRARY_PATH="+dir, "SEXTANT_FAKE_NVML="+filepath.Join(dir, "script"))
 	self.Stdout, self.Stderr = os.Stdout, os.Stderr
 	err = self.Run()
-	if exit, ok := err.(*exec.ExitError); ok {
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
