@@ -134,8 +134,12 @@ func configFlag(cmd *cobra.Command) func() (*Config, error) {
 		"configuration file (deploy/sextant.example.yaml shows every key); SEXTANT_CONFIG names it too")
 	return func() (*Config, error) {
 		c := defaultConfig()
-		if err := config.Load(*path, "SEXTANT", c); err != nil {
+		others, strays := config.Strays(config.Prefix, os.Environ(), c, config.ServerVariables)
+		if err := errors.Join(strays, config.Load(*path, config.Prefix, c)); err != nil {
 			return nil, exit.Config(err)
+		}
+		if len(others) > 0 {
+			c.logger().Warn("variables of the environment that only sextant-agent reads", "names", others)
 		}
 		return c, nil
 	}

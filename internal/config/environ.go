@@ -28,23 +28,46 @@ func override(name string, v reflect.Value, lookup func(string) (string, bool), 
 			return
 		}
 	}
-	if v.Kind() == reflect.Pointer && !v.IsNil() {
+	switch {
+	case v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Kind() == reflect.Struct:
+		fresh := reflect.New(v.Type().Elem())
+		if overrideNew(name, fresh.Elem(), lookup, errs) {
+			v.Set(fresh)
+		}
+		return
+	case v.Kind() == reflect.Pointer:
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct {
 		return
 	}
 	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		key, opts, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case !f.IsExported() || key == "-":
-		case opts == "inline":
-			override(name, v.Field(i), lookup, errs)
-		case key != "":
-			override(name+"_"+strings.ToUpper(key), v.Field(i), lookup, errs)
+		if sub, ok := variable(name, v.Type().Field(i)); ok {
+			override(sub, v.Field(i), lookup, errs)
 		}
 	}
+}
+
+// overrideNew fills a section that the file left out, and says whether a variable speaks of it.
+func overrideNew(name string, v reflect.Value, lookup func(string) (string, bool), errs *[]error) (spoken bool) {
+	override(name, v, func(name string) (string, bool) {
+		s, ok := lookup(name)
+		spoken = spoken || ok
+		return s, ok
+	}, errs)
+	return spoken
+}
+
+// variable is the name of a field's variable below parent's; false when the field is no key.
+func variable(parent string, f reflect.StructField) (string, bool) {
+	key, opts, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	switch {
+	case !f.IsExported() || key == "-":
+		return "", false
+	case opts == "inline":
+		return parent, true
+	}
+	return parent + "_" + strings.ToUpper(key), key != ""
 }
 
 var (
