@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/collectors"
+	"sextant/internal/config"
 	"sextant/internal/exit"
+	"sextant/internal/health"
 )
 
 const long = `sextant-agent runs once on every node. It scrapes Prometheus exporters and reads the
@@ -53,7 +56,14 @@ type flags struct {
 // load reads the configuration and puts the flags over it.
 func (f *flags) load() (*collectors.Config, error) {
 	cfg, err := collectors.LoadWith(f.config, f.lookup)
-	return cfg, exit.Config(err)
+	_, strays := foreign()
+	return cfg, exit.Config(errors.Join(strays, err))
+}
+
+// foreign gives the environment variables that only sextant reads; one that neither
+// program reads is an error.
+func foreign() ([]string, error) {
+	return config.Strays(config.Prefix, os.Environ(), &collectors.Section{}, config.AgentVariables)
 }
 
 // loadUnsent is load for a command that sends nothing, so that a missing broker is no
@@ -96,7 +106,8 @@ func command(out, errOut io.Writer) *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), onceCommand(&f, out, errOut), versionCommand(out))
+	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), onceCommand(&f, out, errOut),
+		health.Command("sextant-agent", "http://"+collectors.Defaults().Web.Listen), versionCommand(out))
 	exit.Strict(root)
 	return root
 }
@@ -156,6 +167,9 @@ func run(ctx context.Context, f *flags, errOut io.Writer) error {
 	cfg, err := f.load()
 	if err != nil {
 		return err
+	}
+	if names, _ := foreign(); len(names) > 0 {
+		log.Warn("variables of the environment that only sextant reads", "names", names)
 	}
 	if os.Getenv("GOMAXPROCS") == "" && !cfg.Receive.Enabled() {
 		// A node's own agent works for a millisecond or two in a second. With more processors each

@@ -44,8 +44,25 @@ func TestCheckConfig(t *testing.T) {
 	}
 }
 
+func TestVariablesOfNobodyAndOfTheOtherProgram(t *testing.T) {
+	good := file(t, "kafka: {brokers: ['127.0.0.1:1']}\nhost: {enabled: false}\nspool: {dir: '"+t.TempDir()+"'}\n")
+	t.Setenv("SEXTANT_PIPELINE_LATENESS", "2s")
+	var out bytes.Buffer
+	c := command(&out, &out)
+	c.SetArgs([]string{"--listen", "127.0.0.1:0", "--config", good})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := c.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "SEXTANT_PIPELINE_LATENESS") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	t.Setenv("SEXTANT_SPOL_DIR", "/x")
+	if _, err := execute(t, "check-config", "--config", good); err == nil || !strings.Contains(err.Error(), "SEXTANT_SPOL_DIR: no key has this variable; the nearest is SEXTANT_SPOOL_DIR") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestHelpTeaches(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"once", "--help"}, {"version", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"once", "--help"}, {"version", "--help"}, {"health", "--help"}} {
 		out, err := execute(t, args...)
 		if err != nil || !strings.Contains(out, "Examples:\n") {
 			t.Fatalf("%v: %v\n%s", args, err, out)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"sextant/collectors"
+	"sextant/internal/exit"
 	"sextant/internal/httpserve"
 	"sextant/internal/testkit/deploykit"
 )
@@ -44,9 +47,22 @@ func TestComposeConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if err := server.Run(ended, http.NotFoundHandler()); err != nil {
+	_, port, _ := net.SplitHostPort(server.Addr())
+	args, err := deploykit.Healthcheck("../..", "agent", secrets, mounts, cfg.Web.Listen, "127.0.0.1:"+port)
+	if err != nil {
 		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx, http.NotFoundHandler()) }()
+	if out, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
+		t.Errorf("the health check got %q, %v", out, err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if out, err := execute(t, args...); exit.Status(err) != exit.StatusFailure {
+		t.Errorf("the health check of nobody got %q, %v", out, err)
 	}
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"reflect"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"sextant/internal/config"
+	"sextant/internal/exit"
 	"sextant/internal/httpserve"
 	"sextant/internal/testkit/deploykit"
 )
@@ -21,6 +25,9 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 		t.Errorf("the example is\n%+v\nthe defaults are\n%+v", *got, *want)
 	}
 }
+
+// Where the services of docker-compose.yml listen.
+const composePipeline, composeAPI = "0.0.0.0:9466", "0.0.0.0:6566"
 
 // TestComposeConfigs loads what docker-compose.yml mounts, with the secrets that
 // secrets.sh makes, and binds the listeners that it asks for.
@@ -50,6 +57,9 @@ func TestComposeConfigs(t *testing.T) {
 	serve := load("api.yaml", "api", "clickhouse_reader_password", "web-api.yaml")
 	ended, end := context.WithCancel(t.Context())
 	end()
+	if pipe.Pipeline.Listen != composePipeline || serve.Serve.Listen != composeAPI {
+		t.Errorf("they listen on %s and %s", pipe.Pipeline.Listen, serve.Serve.Listen)
+	}
 	for name, o := range map[string]httpserve.Options{
 		"pipeline": {Addr: pipe.Pipeline.Listen, WebConfig: pipe.Pipeline.WebConfig},
 		"api":      {Addr: serve.Serve.Listen, WebConfig: serve.Serve.WebConfig, Authenticated: serve.Serve.TokenFile != ""},
@@ -70,6 +80,65 @@ func TestComposeConfigs(t *testing.T) {
 	}
 	if serve.ClickHouse.Username == pipe.ClickHouse.Username {
 		t.Error("the API, which only reads, has the pipeline's user")
+	}
+}
+
+// TestComposeHealth runs the health checks of docker-compose.yml against the listeners
+// that its files configure.
+func TestComposeHealth(t *testing.T) {
+	dir := t.TempDir()
+	secrets, err := deploykit.Secrets("../..", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ service, web, listen string }{
+		{"pipeline", "web.yaml", composePipeline}, {"api", "web-api.yaml", composeAPI},
+	} {
+		t.Run(c.service, func(t *testing.T) {
+			files := mounts(c.service, "", c.web)
+			web, err := deploykit.Mounted(secrets+"/"+c.web, t.TempDir(), secrets, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := httpserve.Listen(httpserve.Options{Addr: "127.0.0.1:0", WebConfig: web})
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, err := deploykit.Healthcheck("../..", c.service, secrets, files, c.listen, server.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ready atomic.Bool
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				done <- server.Run(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path != "/readyz" || !ready.Load() {
+						http.Error(w, "not yet", http.StatusServiceUnavailable)
+					}
+				}))
+			}()
+			health := func() error {
+				cmd := root()
+				cmd.SetOut(io.Discard)
+				cmd.SetArgs(args)
+				return cmd.ExecuteContext(t.Context())
+			}
+			if err := health(); exit.Status(err) != exit.StatusFailure || !strings.Contains(err.Error(), "503 Service Unavailable: not yet") {
+				t.Errorf("before it is ready: %v", err)
+			}
+			ready.Store(true)
+			if err := health(); err != nil {
+				t.Error(err)
+			}
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if err := health(); exit.Status(err) != exit.StatusFailure {
+				t.Errorf("after its end: %v", err)
+			}
+		})
 	}
 }
 

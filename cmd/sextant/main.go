@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/internal/exit"
+	"sextant/internal/health"
 )
 
 func main() {
@@ -42,7 +43,8 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(), versionCmd())
+		featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
+		health.Command("sextant", "http://"+defaultConfig().Pipeline.Listen), versionCmd())
 	exit.Strict(cmd)
 	return cmd
 }
