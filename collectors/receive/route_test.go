@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/prompb"
 
 	"sextant/internal/config"
 	"sextant/schema/wire"
@@ -105,6 +106,9 @@ func TestSeriesThatBecomeOne(t *testing.T) {
 		w := post(r, p, encode(t, p, sample{"__name__ a pod 1", now, 1}, sample{"__name__ a pod 2", now - 1, 2}, sample{"__name__ a pod 3", now, 1}))
 		if w.Code != 204 {
 			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if p == v2 {
+			written(t, w.Header(), "3") // the sample that came twice as well
 		}
 		wantLines(t, k.lines(t), line("self", unnamed, a, now, 1), line("self", unnamed, a, now-1, 2))
 		once(t, k)
@@ -207,10 +211,11 @@ func TestMetadata(t *testing.T) {
 		{Labels: []wire.Label{{Name: "__name__", Value: "a"}, {Name: "node", Value: "n1"}}, Type: wire.TypeCounter, Unit: "seconds", Help: "Time."},
 		{Labels: []wire.Label{{Name: "__name__", Value: "b"}, {Name: "node", Value: "n1"}}, Help: "Time."},
 		{Labels: []wire.Label{{Name: "__name__", Value: "c"}, {Name: "node", Value: "n1"}}},
+		{Labels: []wire.Label{{Name: "__name__", Value: "d"}, {Name: "node", Value: "n1"}}, Type: wire.TypeGauge},
 	})
 	for range 3 {
 		k.entries = nil
-		if w := post(r, v2, tmpl.AppendAt(nil, now, []float64{0, 2, math.Inf(1)})); w.Code != 204 {
+		if w := post(r, v2, tmpl.AppendAt(nil, now, []float64{0, 2, math.Inf(1), 4})); w.Code != 204 {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 		var d wire.Decoder
@@ -222,8 +227,60 @@ func TestMetadata(t *testing.T) {
 			typ, unit, help := d.Meta(i)
 			got += fmt.Sprintf("%d %q %q; ", typ, unit, help)
 		}
-		if got != `1 "seconds" "Time."; 0 "" "Time."; 0 "" ""; ` {
+		if got != `1 "seconds" "Time."; 0 "" "Time."; 0 "" ""; 2 "" ""; ` {
 			t.Fatal(got)
+		}
+	}
+}
+
+// TestMetadataChanges: the same series with other metadata is the same series, and goes on
+// with what is known of it last.
+func TestMetadataChanges(t *testing.T) {
+	k := &kept{}
+	r := newReceiver(t, k, nil)
+	for i, c := range []struct{ sent, want wire.SeriesDef }{
+		{wire.SeriesDef{}, wire.SeriesDef{}},
+		{wire.SeriesDef{Type: wire.TypeGauge, Unit: "s", Help: "a"}, wire.SeriesDef{Type: wire.TypeGauge, Unit: "s", Help: "a"}},
+		{wire.SeriesDef{Type: wire.TypeCounter, Unit: "s", Help: "b"}, wire.SeriesDef{Type: wire.TypeCounter, Unit: "s", Help: "b"}},
+		{wire.SeriesDef{Type: wire.TypeCounter, Unit: "m", Help: "b"}, wire.SeriesDef{Type: wire.TypeCounter, Unit: "m", Help: "b"}},
+	} {
+		c.sent.Labels = []wire.Label{{Name: "__name__", Value: "a"}}
+		if w := post(r, v2, wire.NewTemplate([]wire.SeriesDef{c.sent}).AppendAt(nil, nowMs(), []float64{1})); w.Code != 204 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		var d wire.Decoder
+		if err := d.Scan(k.entries[i].Payload); err != nil {
+			t.Fatal(err)
+		}
+		if typ, unit, help := d.Meta(0); typ != c.want.Type || unit != c.want.Unit || help != c.want.Help {
+			t.Fatalf("request %d: %d %q %q", i, typ, unit, help)
+		}
+	}
+}
+
+// TestLabelsBehindSamples: a 1.0 message may have its fields in any order. The series are
+// still known by their labels alone.
+func TestLabelsBehindSamples(t *testing.T) {
+	now := nowMs()
+	k := &kept{}
+	r := newReceiver(t, k, nil)
+	for turn := range 3 {
+		k.entries = nil
+		var raw []byte
+		var want []string
+		for _, x := range []string{"1", "2"} {
+			name := prompb.TimeSeries{Labels: []prompb.Label{{Name: "__name__", Value: "a"}}, Samples: []prompb.Sample{{Timestamp: now, Value: float64(turn + 1)}}}
+			rest := prompb.TimeSeries{Labels: []prompb.Label{{Name: "x", Value: x}}}
+			series := append(marshal(t, &name), marshal(t, &rest)...) // protobuf merges what is put together
+			raw = append(append(raw, tagSeriesV1, byte(len(series))), series...)
+			want = append(want, line("self", unnamed, labelsOf("__name__ a x "+x), now, float64(turn+1)))
+		}
+		if w := post(r, v1, raw); w.Code != 204 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		wantLines(t, k.lines(t), want...)
+		if len(r.router.known) != 2 {
+			t.Fatalf("%d series are known", len(r.router.known))
 		}
 	}
 }
