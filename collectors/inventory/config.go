@@ -27,6 +27,7 @@ type Config struct {
 	Switch     string            `yaml:"switch"`
 	Neighbours []Neighbour       `yaml:"neighbours"`
 	Labels     map[string]string `yaml:"labels"`
+	Simulated  bool              `yaml:"simulated"` // the paths are not those of real hardware
 
 	// KubernetesFile is the node object, as kubectl get node -o json or -o yaml prints it.
 	KubernetesFile string `yaml:"kubernetes_file"`
@@ -39,9 +40,9 @@ type Config struct {
 
 // Neighbour is what is known of the way to another node.
 type Neighbour struct {
-	Node      string          `yaml:"node"`
-	Latency   config.Duration `yaml:"latency"`   // one way
-	Bandwidth float64         `yaml:"bandwidth"` // bytes/s
+	Node      string  `yaml:"node"`
+	Latency   float64 `yaml:"latency"`   // s, one way
+	Bandwidth float64 `yaml:"bandwidth"` // bytes/s
 }
 
 // Defaults reads this host once a minute and sends what changed, and all once an hour.
@@ -65,7 +66,7 @@ func (c *Config) Check(path string) error {
 	}
 	for i, n := range c.Neighbours {
 		fault(n.Node == "", "neighbours[%d].node: missing", i)
-		fault(n.Latency < 0 || n.Bandwidth < 0, "neighbours[%d]: latency %s, bandwidth %g, want at least 0", i, n.Latency.D(), n.Bandwidth)
+		fault(n.Latency < 0 || n.Bandwidth < 0, "neighbours[%d]: latency %g, bandwidth %g, want at least 0", i, n.Latency, n.Bandwidth)
 	}
 	return errors.Join(errs...)
 }

@@ -42,7 +42,7 @@ func TestGoldenDocuments(t *testing.T) {
 	}{
 		"gpu_node": {gpuNode, func(m *machine, c *Config) {
 			c.Rack, c.Switch, c.Labels = "r12", "leaf-7", map[string]string{"pool": "train"}
-			c.Neighbours = []Neighbour{{Node: "n2", Latency: 4000, Bandwidth: 5e10}, {Node: "n1", Latency: 1}}
+			c.Neighbours = []Neighbour{{Node: "n2", Latency: 4e-6, Bandwidth: 5e10}, {Node: "n1", Latency: 1}}
 			c.KubernetesFile = "testdata/node.yaml"
 		}},
 		"ascend_node":  {ascendNode, func(m *machine, c *Config) { c.TopologyFile = filepath.Join(m.dir, "topology.yaml") }},

@@ -212,7 +212,7 @@ func (r *reader) surroundings() {
 	for _, n := range r.cfg.Neighbours {
 		if n.Node != r.doc.Node {
 			r.link(schema.Link{From: node, To: schema.Part{Kind: schema.PartNode, ID: n.Node}, Kind: schema.LinkNetwork,
-				Latency: n.Latency.D().Seconds(), Bandwidth: n.Bandwidth, Origin: schema.OriginConfigured})
+				Latency: n.Latency, Bandwidth: n.Bandwidth, Origin: schema.OriginConfigured})
 		}
 	}
 }

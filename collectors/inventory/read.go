@@ -30,7 +30,7 @@ func Read(ctx context.Context, cfg Config) (*Document, error) {
 		cfg.Node, _ = os.Hostname()
 	}
 	cfg.SetPaths("/proc", "/sys", "/")
-	r := &reader{cfg: cfg, proc: tree(cfg.ProcPath), sys: tree(cfg.SysPath), root: tree(cfg.RootfsPath), doc: &Document{Node: cfg.Node}}
+	r := &reader{cfg: cfg, proc: tree(cfg.ProcPath), sys: tree(cfg.SysPath), root: tree(cfg.RootfsPath), doc: &Document{Node: cfg.Node, Simulated: cfg.Simulated}}
 	r.host()
 	r.cpu()
 	r.memory()

@@ -208,7 +208,7 @@ func TestConfigCheck(t *testing.T) {
 	}
 	c = Config{ProcPath: "proc", Neighbours: []Neighbour{{Latency: -1}}, Interval: 2e9, Resend: 1e9}
 	want := "inventory.resend: 1s, want at least the interval\ninventory.topic: missing\ninventory.proc_path: \"proc\" is not an absolute path\n" +
-		"inventory.neighbours[0].node: missing\ninventory.neighbours[0]: latency -1ns, bandwidth 0, want at least 0"
+		"inventory.neighbours[0].node: missing\ninventory.neighbours[0]: latency -1, bandwidth 0, want at least 0"
 	if err := c.Check("inventory"); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
