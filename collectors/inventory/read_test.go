@@ -213,3 +213,14 @@ func TestConfigCheck(t *testing.T) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }
+
+func BenchmarkRead(b *testing.B) {
+	m := newMachine(b)
+	gpuNode(m)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(b.Context(), m.config()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package clickhouse
 
 import (
 	"context"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -137,5 +139,37 @@ func TestInventoryErrorNamesTheTable(t *testing.T) {
 	var nodes uint64
 	if one(t, db, "SELECT count() FROM {db}.inventories", &nodes); nodes != 0 {
 		t.Error("a node is visible without its links")
+	}
+}
+
+// Every query that the documentation shows runs and finds something.
+func TestDocumentedInventoryQueries(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/inventory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sql, found := strings.Cut(string(doc), "```sql\n")
+	sql, _, _ = strings.Cut(sql, "```")
+	statements := regexp.MustCompile(`(?s)SELECT .*?;`).FindAllString(sql, -1)
+	if !found || len(statements) < 5 {
+		t.Fatalf("%d statements in %q", len(statements), sql)
+	}
+	db := openDB(t)
+	for i, kernel := range []string{"6.1", "6.8"} {
+		d := inventoryOf("n1", kernel, t0+int64(i)*1000)
+		d.Devices[0].Link.Width = 8
+		d.Devices[0].DriverVersion += kernel
+		d.Links = append(d.Links, schema.Link{From: schema.Part{Kind: schema.PartDevice, ID: "GPU-1"}, To: schema.Part{Kind: schema.PartNIC, ID: "0000:03:00.0"},
+			Kind: schema.LinkPCIeSwitch, Bandwidth: 3e10, Origin: schema.OriginDerived})
+		writeInventory(t, db, rowOf(t, d, int64(i), t0+int64(i)*1000))
+	}
+	writeInventory(t, db, rowOf(t, inventoryOf("n2", "6.1", t0), 2, t0))
+	table := regexp.MustCompile(`\b(FROM|JOIN) (\w+)`)
+	for _, s := range statements {
+		var n uint64
+		one(t, db, "SELECT count() FROM ("+table.ReplaceAllString(strings.TrimSuffix(s, ";"), "$1 {db}.$2")+")", &n)
+		if n == 0 {
+			t.Errorf("nothing is found by %s", s)
+		}
 	}
 }
