@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -114,7 +113,7 @@ func simulateExampleCmd() *cobra.Command {
 		Example: "  sextant simulate example > cluster.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), string(simulate.DemoText()))
+			_, err := cmd.OutOrStdout().Write(simulate.DemoText())
 			return err
 		},
 	}

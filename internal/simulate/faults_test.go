@@ -127,8 +127,8 @@ func TestALostNodeComesBackRebooted(t *testing.T) {
 	}
 }
 
-// TestAFrozenExporterSeesNothingNew, and one with a period sees what was there at its last
-// look.
+// TestViews: an exporter with a period sees what was there at its last look, and a frozen
+// one sees nothing new.
 func TestViews(t *testing.T) {
 	c := faulty(t, `{kind: freeze, at: 60s, for: 60s, exporter: dcgm-exporter}`)
 	n := c.Nodes[0]

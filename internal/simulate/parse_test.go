@@ -95,13 +95,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		units := 0
+		units, cpus := 0, 0
 		for _, g := range c.Groups {
+			cpus += g.Nodes * g.Host.CPUs
 			for _, d := range g.Devices {
 				units += g.Nodes * d.Count
 			}
 		}
-		if units > 64 || len(c.Groups) > 8 || c.Workload.Source == FromTrace {
+		if units > 64 || cpus > 256 || c.Workload.Source == FromTrace {
 			return // sound, and too much for a fuzz target
 		}
 		if _, err := New(c, nil, start); err != nil {

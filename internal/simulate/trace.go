@@ -151,9 +151,9 @@ func readTrace(r io.Reader) (map[string][]point, error) {
 		if math.IsNaN(v) {
 			continue // the trace does not know
 		}
-		key, ok := row[at[2]], false
-		if _, ok = out[key]; !ok {
-			key = strings.Clone(key)
+		key := row[at[2]]
+		if _, known := out[key]; !known {
+			key = strings.Clone(key) // a row's memory is used again
 		}
 		out[key] = append(out[key], point{t, v})
 	}
