@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/prometheus/config"
@@ -103,20 +104,41 @@ func TestFileDiscoveryFollowsItsFile(t *testing.T) {
 	waitFor(t, "end of the target", func() bool { return len(s.Targets()) == 0 })
 }
 
-func TestHTTPDiscovery(t *testing.T) {
+func TestHTTPDiscoveryFollowsItsServer(t *testing.T) {
 	srv := serve(t, "a 1\n")
-	sd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	known := fmt.Sprintf(`[{"targets":[%q],"labels":{"rack":"r1"}}]`, host(srv))
+	var answer atomic.Pointer[string] // nil: the server is in trouble
+	var troubles atomic.Int32
+	answer.Store(&known)
+	sd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := answer.Load()
+		if _, password, _ := r.BasicAuth(); text == nil || password != "s3cret" {
+			troubles.Add(1)
+			http.Error(w, "no", http.StatusServiceUnavailable)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `[{"targets":[%q],"labels":{}}]`, host(srv))
+		fmt.Fprint(w, *text)
 	}))
 	defer sd.Close()
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	job := jobConfig(t, "job_name: j\nscrape_interval: 200ms\nscrape_timeout: 150ms\nhttp_sd_configs: [{url: "+sd.URL+"}]\n")
+	job := jobConfig(t, "job_name: j\nscrape_interval: 200ms\nscrape_timeout: 150ms\n"+
+		"http_sd_configs: [{url: "+sd.URL+", refresh_interval: 50ms, basic_auth: {username: u, password: s3cret}}]\n")
 	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{job}}); err != nil {
 		t.Fatal(err)
 	}
-	sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })
+	e := sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })
+	equal(t, own(lines(t, e)), fmt.Sprintf(`a{instance="%s",job="j",rack="r1"} 1`, host(srv)))
+
+	answer.Store(nil)
+	waitFor(t, "failing discovery", func() bool { return troubles.Load() >= 2 })
+	if n := len(s.Targets()); n != 1 {
+		t.Fatalf("%d targets are left while discovery does not answer, want what it last said", n)
+	}
+	none := "[]"
+	answer.Store(&none)
+	waitFor(t, "end of the target", func() bool { return len(s.Targets()) == 0 })
 	sd.CloseClientConnections()
 }
 
