@@ -71,6 +71,7 @@ func TestHTTP(t *testing.T) {
 		"query and body":          {method: "POST", params: form("query", "SELECT 1 +"), body: "2", want: "3\n"},
 		"trailing semicolon":      {method: "POST", body: "SELECT 1; -- done", want: "1\n"},
 		"FORMAT":                  {method: "POST", body: "SELECT 1 AS a FORMAT JSONEachRow", want: "{\"a\":1}\n", format: "JSONEachRow", media: "application/x-ndjson; charset=UTF-8"},
+		"no colours":              {method: "POST", body: "SELECT getSetting('output_format_pretty_color')", want: "0\n"},
 		"default_format":          {method: "POST", params: "default_format=CSVWithNames", body: "SELECT 1 AS a", want: "\"a\"\n1\n", format: "CSVWithNames"},
 		"X-ClickHouse-Format":     {method: "POST", headers: []string{"X-ClickHouse-Format", "CSV"}, body: "SELECT 'a'", want: "\"a\"\n", format: "CSV"},
 		"header once":             {method: "POST", params: form("max_block_size", "1"), body: "SELECT number AS n FROM numbers(3) FORMAT CSVWithNames", want: "\"n\"\n0\n1\n2\n"},
