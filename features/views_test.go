@@ -188,6 +188,8 @@ func TestMissingSeriesAreNull(t *testing.T) {
   node_memory_MemTotal_bytes{node="old"}                    100x10
   node_cpu_info{node="vm",package="0",cpu="0"}              1x10
   node_cpu_info{node="vm",package="1",cpu="1"}              1x10
+  node_cpu_info{node="arm",cpu="0"}                         1x10
+  node_cpu_info{node="arm",cpu="1"}                         1x10
   node_network_speed_bytes{node="vm",device="eth0"}         -125000x10
   node_network_receive_bytes_total{node="inner",device="lo"} 0+100x10
   node_memory_SwapTotal_bytes{node="noswap"}                0x10
@@ -197,6 +199,7 @@ func TestMissingSeriesAreNull(t *testing.T) {
 		"cpu_utilization_1m bsd": null, "cpu_count bsd": 1, "cpu_steal_1m bsd": null,
 		"cpu_utilization_1m noclock": null, "cpu_count noclock": 1, "load_per_core_1m loadonly": null, "cpu_count loadonly": null,
 		"memory_used_ratio old": null, "memory_used_ratio_1m old": null, "memory_bytes old": 100, "swap_bytes old": null,
+		"cpu_cores vm": null, "cpu_sockets vm": 2, "cpu_cores arm": null, "cpu_sockets arm": null, "numa_nodes arm": null,
 		"numa_nodes vm": 2, "network_capacity vm": null, "numa_nodes bsd": null, "cpu_cores bsd": null,
 		"network_receive_bytes_per_second_1m inner": null, "disk_read_bytes_per_second_1m inner": null,
 		"swap_used_bytes noswap": 0, "swap_bytes noswap": 0, "swap_used_bytes bsd": null,

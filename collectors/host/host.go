@@ -37,7 +37,7 @@ type Config struct {
 	Flags []string `yaml:"flags"`
 }
 
-// Defaults reads this host with node_exporter's default collectors.
+// Defaults reads this host with node_exporter's default collectors, and meminfo_numa.
 func Defaults() Config {
 	return Config{Enabled: true, ProcPath: "/proc", SysPath: "/sys", RootfsPath: "/", UdevPath: "/run/udev/data"}
 }
@@ -79,7 +79,26 @@ func (c Config) args() []string {
 	for _, name := range c.Exclude {
 		a = append(a, "--no-collector."+name)
 	}
-	return append(a, c.Flags...)
+	return append(append(a, c.identity()...), c.Flags...)
+}
+
+// identity turns on what node_exporter leaves off and a node is known by: the model of its
+// CPUs, its cores and its NUMA nodes. Who names collectors, or these, decides alone.
+func (c Config) identity() []string {
+	told := func(name string) bool {
+		return slices.ContainsFunc(c.Flags, func(f string) bool {
+			flag, _, _ := strings.Cut(f, "=")
+			return flag == "--collector."+name || flag == "--no-collector."+name
+		})
+	}
+	var a []string
+	if !told("cpu.info") {
+		a = append(a, "--collector.cpu.info") // says nothing without the collector cpu
+	}
+	if len(c.Collectors) == 0 && !slices.Contains(c.Exclude, "meminfo_numa") && !told("meminfo_numa") {
+		a = append(a, "--collector.meminfo_numa")
+	}
+	return a
 }
 
 // applied is the command line that node_exporter's flags of this process were set from.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,29 @@ host.proc_path: "proc" is not an absolute path`
 	}
 	if err := Defaults().Check("host"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestANodeIsKnownByItsCPUsAndNUMANodes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   string
+	}{
+		{"by default", func(*Config) {}, "--collector.cpu.info --collector.meminfo_numa"},
+		{"chosen collectors", func(c *Config) { c.Collectors = []string{"cpu"} }, "--collector.cpu --collector.cpu.info"},
+		{"left out", func(c *Config) { c.Exclude = []string{"meminfo_numa"} }, "--no-collector.meminfo_numa --collector.cpu.info"},
+		{"turned off", func(c *Config) { c.Flags = []string{"--no-collector.cpu.info", "--no-collector.meminfo_numa"} },
+			"--no-collector.cpu.info --no-collector.meminfo_numa"},
+		{"said again", func(c *Config) { c.Flags = []string{"--collector.cpu.info", "--collector.cpu.info.flags-include=avx"} },
+			"--collector.meminfo_numa --collector.cpu.info --collector.cpu.info.flags-include=avx"},
+	} {
+		cfg := Defaults()
+		c.change(&cfg)
+		args := slices.DeleteFunc(cfg.args(), func(a string) bool { return strings.HasPrefix(a, "--path.") })
+		if got := strings.Join(args, " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
 	}
 }
 
