@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,12 +17,22 @@ import (
 
 // way2kafka is a way to Kafka that a test opens and shuts. Its rows are what came through.
 type way2kafka struct {
-	t    *testing.T
+	t *testing.T
+
+	mu   sync.Mutex
+	sent []*Document // guarded by mu, as err
 	err  error
-	sent []*Document
+}
+
+func (w *way2kafka) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = err
 }
 
 func (w *way2kafka) Send(_ context.Context, msgs []kafka.Message) []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.err != nil {
 		return []error{w.err}
 	}
@@ -34,6 +45,13 @@ func (w *way2kafka) Send(_ context.Context, msgs []kafka.Message) []error {
 	}
 	w.sent = append(w.sent, d)
 	return []error{nil}
+}
+
+// all is what came so far.
+func (w *way2kafka) all() []*Document {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sent)
 }
 
 // report runs a reporter of the machine until the test's function returns. The clock is
@@ -67,25 +85,25 @@ func pass(d time.Duration) {
 
 func TestOnlyChangesAreSent(t *testing.T) {
 	report(t, virtualNode, nil, func(m *machine, w *way2kafka) {
-		if len(w.sent) != 1 {
-			t.Fatalf("%d documents at the start, want 1", len(w.sent))
+		if len(w.all()) != 1 {
+			t.Fatalf("%d documents at the start, want 1", len(w.all()))
 		}
 		pass(30 * time.Minute)
-		if len(w.sent) != 1 {
-			t.Fatalf("%d documents of an unchanged node in half an hour, want 1", len(w.sent))
+		if len(w.all()) != 1 {
+			t.Fatalf("%d documents of an unchanged node in half an hour, want 1", len(w.all()))
 		}
 		m.write("proc/sys/kernel/osrelease", "6.9.0")
 		pass(time.Minute)
-		if len(w.sent) != 2 || w.sent[1].Host.Kernel != "6.9.0" || w.sent[1].Since <= w.sent[0].Since {
-			t.Fatalf("the change did not come: %d documents", len(w.sent))
+		if len(w.all()) != 2 || w.all()[1].Host.Kernel != "6.9.0" || w.all()[1].Since <= w.all()[0].Since {
+			t.Fatalf("the change did not come: %d documents", len(w.all()))
 		}
 		pass(2 * time.Hour)
-		if n := len(w.sent); n < 3 || n > 5 {
+		if n := len(w.all()); n < 3 || n > 5 {
 			t.Fatalf("%d documents after two quiet hours, want one an hour", n)
 		}
-		last := w.sent[len(w.sent)-1]
-		if last.Hash != w.sent[1].Hash || last.Since != w.sent[1].Since || last.Collected <= w.sent[1].Collected {
-			t.Errorf("an unchanged document: since %d, collected %d, the first of it %d, %d", last.Since, last.Collected, w.sent[1].Since, w.sent[1].Collected)
+		last := w.all()[len(w.all())-1]
+		if last.Hash != w.all()[1].Hash || last.Since != w.all()[1].Since || last.Collected <= w.all()[1].Collected {
+			t.Errorf("an unchanged document: since %d, collected %d, the first of it %d, %d", last.Since, last.Collected, w.all()[1].Since, w.all()[1].Collected)
 		}
 	})
 }
@@ -93,15 +111,15 @@ func TestOnlyChangesAreSent(t *testing.T) {
 // While Kafka is away nothing queues up: what is sent in the end is the newest state.
 func TestTheNewestStateIsSentAfterAnOutage(t *testing.T) {
 	report(t, virtualNode, nil, func(m *machine, w *way2kafka) {
-		w.err = errors.New("no broker")
+		w.fail(errors.New("no broker"))
 		m.write("proc/sys/kernel/osrelease", "6.9.0")
 		pass(5 * time.Minute)
 		m.write("proc/sys/kernel/osrelease", "6.10.0")
 		pass(5 * time.Minute)
-		w.err = nil
+		w.fail(nil)
 		pass(time.Minute)
 		var kernels []string
-		for _, d := range w.sent {
+		for _, d := range w.all() {
 			kernels = append(kernels, d.Host.Kernel)
 		}
 		if want := []string{"6.8.0-31-generic", "6.10.0"}; !slices.Equal(kernels, want) {
@@ -114,7 +132,7 @@ func TestTheNewestStateIsSentAfterAnOutage(t *testing.T) {
 func TestTooLargeIsNotRepeated(t *testing.T) {
 	report(t, virtualNode, nil, func(m *machine, w *way2kafka) {
 		tries := 0
-		w.err = fmt.Errorf("%w: counted", kafka.ErrTooLarge)
+		w.fail(fmt.Errorf("%w: counted", kafka.ErrTooLarge))
 		counting := &counted{w, &tries}
 		r, err := NewReporter(m.config(), counting, Options{})
 		m.check(err)
@@ -155,21 +173,32 @@ func TestResendIsSpread(t *testing.T) {
 
 // unsteady is a source that answers, and then fails.
 type unsteady struct {
-	extra Extra
+	mu    sync.Mutex
+	extra Extra // guarded by mu, as err
 	err   error
 }
 
-func (*unsteady) Name() string                              { return "engine" }
-func (u *unsteady) Describe(context.Context) (Extra, error) { return u.extra, u.err }
+func (u *unsteady) fail(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.extra, u.err = Extra{}, err
+}
+
+func (*unsteady) Name() string { return "engine" }
+func (u *unsteady) Describe(context.Context) (Extra, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.extra, u.err
+}
 
 // An engine that is started again must not make a device change its identity twice.
 func TestASourceIsRemembered(t *testing.T) {
 	s := &unsteady{extra: Extra{Devices: []DeviceExtra{{PCI: "00000000:05:00.0", UID: "U-1"}}}}
 	report(t, amdNode, func(c *Config) { c.Sources = []Source{s} }, func(m *machine, w *way2kafka) {
-		s.err, s.extra = errors.New("no engine"), Extra{}
+		s.fail(errors.New("no engine"))
 		pass(10 * time.Minute)
-		if len(w.sent) != 1 || w.sent[0].Devices[0].ID != "U-1" {
-			t.Errorf("%d documents, first device %q", len(w.sent), w.sent[0].Devices[0].ID)
+		if len(w.all()) != 1 || w.all()[0].Devices[0].ID != "U-1" {
+			t.Errorf("%d documents, first device %q", len(w.all()), w.all()[0].Devices[0].ID)
 		}
 	})
 	// One that never answered is a fault of the document.
