@@ -72,6 +72,7 @@ address, and their list for http_sd. It prints an agent configuration that scrap
 # sextant simulate agents runs all of them in one process.
 node: %s
 host: {enabled: false}
+inventory: {enabled: false}
 %s`, len(nodes), sim.sd(), nodes[0], nodes[0], fleet.AgentConfig(sim.sd()+"?node="+nodes[0], collectors.DefaultInterval))
 		return sim.run(cmd.Context())
 	}
