@@ -110,6 +110,15 @@ func (t TLSConfig) validate(fail func(key, format string, args ...any)) {
 	}
 }
 
+// auditDays is for how many days both the ledger and the samples that it speaks of are
+// kept; 0: for ever.
+func (r RetentionConfig) auditDays() int {
+	if r.SamplesDays == 0 || r.LedgerDays == 0 {
+		return max(r.SamplesDays, r.LedgerDays)
+	}
+	return min(r.SamplesDays, r.LedgerDays)
+}
+
 func (r RetentionConfig) validate(fail func(key, format string, args ...any)) {
 	for _, f := range []struct {
 		key  string

@@ -82,6 +82,23 @@ func (n names) JoinLocally() string {
 	return "\nSETTINGS distributed_product_mode = 'local'"
 }
 
+// accounts is what the views of schema/sql are filled with: the names, and how far back the
+// ledger and the samples can be compared.
+type accounts struct {
+	names
+	days int // 0: all of both is kept
+}
+
+// AuditSince begins the oldest hour of which neither ledger nor samples may have expired.
+// Expired rows go when their parts are looked at, those of one table hours before those of
+// the other, which is no loss.
+func (a accounts) AuditSince() string {
+	if a.days == 0 {
+		return "toDateTime(0, 'UTC')"
+	}
+	return fmt.Sprintf("toStartOfHour(now('UTC') - INTERVAL %d DAY) + INTERVAL 1 HOUR", a.days)
+}
+
 // render fills data into the template src. data is names, or embeds it.
 func render(file string, src []byte, data any) (string, error) {
 	t, err := template.New(file).Option("missingkey=error").

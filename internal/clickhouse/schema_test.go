@@ -24,7 +24,11 @@ func rendered(t *testing.T, n names) string {
 			t.Fatal(dir, files, err)
 		}
 		for _, f := range files {
-			text, err := renderFile(schema.Files, f, viewData{names: n, v: v, latest: 1})
+			var data any = viewData{names: n, v: v, latest: 1}
+			if dir == "views" {
+				data = accounts{names: n, days: 30}
+			}
+			text, err := renderFile(schema.Files, f, data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -350,8 +350,8 @@ ORDER BY node
 --
 -- A record belongs to the hour of its scrape, a sample to the hour of its event time. They
 -- are the same unless an exporter brings its own timestamps; its samples then move between
--- two neighbouring hours when they were taken across the border. An hour that is not
--- audited any more because its samples expired has no row.
+-- two neighbouring hours when they were taken across the border. An hour of which samples
+-- or ledger rows may have expired has no row.
 CREATE OR REPLACE VIEW `sextant`.ingest_audit AS
 WITH
     said AS
@@ -360,7 +360,8 @@ WITH
         FROM
         (
             SELECT agent, seq, any(node) AS node, any(scrape) AS scrape, max(rows) AS rows
-            FROM `sextant`.ingest_ledger FINAL
+            FROM `sextant`.ingest_ledger AS l FINAL
+            WHERE l.scrape >= toStartOfHour(now('UTC') - INTERVAL 30 DAY) + INTERVAL 1 HOUR
             GROUP BY agent, seq
         )
         GROUP BY node, hour
@@ -372,6 +373,7 @@ WITH
         (
             SELECT series, toStartOfHour(ts) AS hour, count() AS visible
             FROM `sextant`.samples FINAL
+            WHERE ts >= toStartOfHour(now('UTC') - INTERVAL 30 DAY) + INTERVAL 1 HOUR
             GROUP BY series, hour
         ) AS s
         LEFT JOIN (SELECT id, anyLast(node) AS node FROM `sextant`.series GROUP BY id) AS n ON n.id = s.series

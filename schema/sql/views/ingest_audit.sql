@@ -10,8 +10,8 @@
 --
 -- A record belongs to the hour of its scrape, a sample to the hour of its event time. They
 -- are the same unless an exporter brings its own timestamps; its samples then move between
--- two neighbouring hours when they were taken across the border. An hour that is not
--- audited any more because its samples expired has no row.
+-- two neighbouring hours when they were taken across the border. An hour of which samples
+-- or ledger rows may have expired has no row.
 CREATE OR REPLACE VIEW {{.DB}}.ingest_audit{{.OnCluster}} AS
 WITH
     said AS
@@ -20,7 +20,8 @@ WITH
         FROM
         (
             SELECT agent, seq, any(node) AS node, any(scrape) AS scrape, max(rows) AS rows
-            FROM {{.DB}}.ingest_ledger FINAL
+            FROM {{.DB}}.ingest_ledger AS l FINAL
+            WHERE l.scrape >= {{.AuditSince}}
             GROUP BY agent, seq
         )
         GROUP BY node, hour
@@ -32,6 +33,7 @@ WITH
         (
             SELECT series, toStartOfHour(ts) AS hour, count() AS visible
             FROM {{.DB}}.samples FINAL
+            WHERE ts >= {{.AuditSince}}
             GROUP BY series, hour
         ) AS s
         LEFT JOIN (SELECT id, anyLast(node) AS node FROM {{.DB}}.series GROUP BY id) AS n ON n.id = s.series
