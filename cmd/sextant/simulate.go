@@ -18,6 +18,7 @@ import (
 	"sextant/internal/simulate/fleet"
 	"sextant/internal/simulate/serve"
 	"sextant/pipeline/kafka"
+	"sextant/schema/inventory"
 	"sextant/schema/topics"
 )
 
@@ -125,6 +126,7 @@ type simulation struct {
 	exporters *serve.Server
 	http      *httpserve.Server
 	log       *slog.Logger
+	parts     []*inventory.Document // what each node is made of
 }
 
 // newSimulation makes the cluster of a file, or the demo's, and binds its address.
@@ -202,7 +204,11 @@ func bindSimulation(cfg *simulate.Config, o simulationFlags, log *slog.Logger, r
 	if err != nil {
 		return nil, fmt.Errorf("simulated exporters: %w", err)
 	}
-	return &simulation{exporters: serve.New(serve.Options{Cluster: cluster, Log: log, Registerer: reg}), http: web, log: log}, nil
+	var parts []*inventory.Document
+	for _, n := range cluster.Nodes {
+		parts = append(parts, simulatedInventory(n))
+	}
+	return &simulation{exporters: serve.New(serve.Options{Cluster: cluster, Log: log, Registerer: reg}), http: web, log: log, parts: parts}, nil
 }
 
 // sd is the URL of the list of targets.
@@ -214,12 +220,13 @@ func (s *simulation) run(ctx context.Context) error { return s.http.Run(ctx, s.e
 // runAgents serves, and runs an agent for each node, until ctx ends.
 func (s *simulation) runAgents(ctx context.Context, dir string, to kafka.Config, reg prometheus.Registerer) error {
 	// Not registered: the metrics of a producer would meet those of a real agent here.
-	producer, err := kafka.NewProducer(to, kafka.ProducerOptions{Topic: topics.Samples})
+	producer, err := kafka.NewProducer(to, kafka.ProducerOptions{Topic: topics.Samples, Uncompressed: []string{topics.Inventory}})
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer producer.Close()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return sendInventories(ctx, s.parts, producer, s.log) })
 	// The exporters outlive the agents, so that no last scrape fails.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
