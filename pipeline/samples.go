@@ -237,6 +237,7 @@ func (p *pass) remaining() int {
 // sample that a window has already is a duplicate, late or not: stored again, it
 // would be marked as late and as in no row.
 func (p *pass) fillWindows() {
+	touch(p.l.windows)
 	at, noted := 0, int64(-1)
 	for _, w := range p.l.windows {
 		if p.m.decoder.Series == nil {
@@ -245,6 +246,17 @@ func (p *pass) fillWindows() {
 		}
 		at = p.samplesOf(w.series, at, func(i int) { noted = p.fill(w.window, i, noted) })
 	}
+}
+
+// touch reads the memory that the windows are written to next. No cache holds it: it was
+// used an interval ago. Read ahead, it comes for all of them at once.
+//
+//go:noinline
+func touch(windows []windowed) (sum int32) {
+	for _, w := range windows {
+		sum += w.window.Touch()
+	}
+	return sum
 }
 
 // fill puts one sample into its window. noted is the last time for which the record is

@@ -215,7 +215,7 @@ func (l *life) step(r *rand.Rand, st *window.Store, now int64) {
 func TestEqualsEngine(t *testing.T) {
 	deadline := time.Now().Add(4 * time.Second)
 	compared, failed, exprs := 0, 0, 0
-	for seed := uint64(1); time.Now().Before(deadline) || seed < 20; seed++ {
+	for seed := uint64(1); time.Now().Before(deadline) || seed < 8; seed++ {
 		w := run(t, seed, 30, 20)
 		compared, failed, exprs = compared+w.compared, failed+w.failed, exprs+len(w.texts)
 		if t.Failed() {
