@@ -15,16 +15,12 @@ var (
 	pciRoot    = regexp.MustCompile(`^pci[0-9a-f]{4,8}:[0-9a-f]{2}$`)
 )
 
-// Classes of PCI, the upper byte or both upper bytes.
+// Classes of PCI that accelerators have, both upper bytes.
 const (
-	classNetwork   = 0x02
-	classBridge    = 0x0604
-	classVGA       = 0x0300
-	class3D        = 0x0302
-	classDisplay   = 0x0380
-	classAccel     = 0x1200
-	classStorage   = 0x01
-	classIBNetwork = 0x0207
+	classVGA     = 0x0300
+	class3D      = 0x0302
+	classDisplay = 0x0380
+	classAccel   = 0x1200
 )
 
 // function is one function of PCI.

@@ -112,12 +112,11 @@ func TestLimits(t *testing.T) {
 	}
 	m.write("proc/sys/kernel/osrelease", strings.Repeat("k", 5000)+"\xff", "proc/cpuinfo", "model name : \xff\xfe", "proc/meminfo", "MemTotal: -1 kB",
 		"sys/devices/system/node/node0/distance", "10 many", "sys/bus/pci/devices/0000:00:00.0/current_link_width", "255")
-	d, err := Read(t.Context(), m.config())
-	if err == nil {
+	if _, err := Read(t.Context(), m.config()); err == nil {
 		t.Fatal("a kernel release of 5000 bytes was taken")
 	}
 	m.write("proc/sys/kernel/osrelease", "6.1\xff")
-	d = m.read(nil)
+	d := m.read(nil)
 	if len(d.Devices) != schema.MaxDevices || !slices.Contains(d.Faults, "devices: 300 entries, 256 are listed") {
 		t.Errorf("%d devices, faults %q", len(d.Devices), d.Faults)
 	}
