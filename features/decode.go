@@ -33,8 +33,10 @@ var (
 	units = []string{"none", "ratio", "count", "count_per_second", "seconds", "bytes", "bytes_per_second",
 		"hertz", "celsius", "watts", "joules", "volts", "amperes"}
 
-	// A view is also the name of an SQL view in the database of these tables.
-	reservedViews    = []string{"samples", "series", "ingest_ledger", "ingest_audit", "ledger_gaps", "dead_letters", "goose_db_version"}
+	// A view is also the name of an SQL view in the database of these tables and views.
+	reservedViews = []string{"agents", "agents_of_ledger", "dead_letters", "devices", "feature_views", "freshness", "ingest_audit",
+		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes",
+		"samples", "samples_labelled", "schema_versions", "series"}
 	reservedFeatures = []string{"tick", "known"}
 )
 
@@ -88,7 +90,7 @@ func (d *decoder) view(n *yaml.Node) *View {
 	v := &View{File: d.file, Line: n.Line}
 	if name := m["view"]; d.required(n, name, "view") {
 		v.Name, v.Line = d.name(name, "view"), name.Line
-		if slices.Contains(reservedViews, v.Name) || strings.HasPrefix(v.Name, "features_") {
+		if base := strings.TrimSuffix(v.Name, "_local"); slices.Contains(reservedViews, base) || strings.HasPrefix(v.Name, "features_") {
 			d.fault(name, "view: the name %q is taken by a table", v.Name)
 		}
 	}

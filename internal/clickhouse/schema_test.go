@@ -7,7 +7,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"sextant/features"
 	schema "sextant/schema/sql"
 )
 
@@ -58,6 +60,27 @@ func TestGoldenSchema(t *testing.T) {
 		if got != string(want) {
 			t.Errorf("%s differs from schema/sql: run the test with -update and read the difference", file)
 		}
+	}
+}
+
+// A feature view is an SQL view of that name: none may take the place of what the schema
+// has, on one server or in a cluster.
+func TestNamesOfTheSchemaAreTaken(t *testing.T) {
+	const definition = "view: %s\nversion: 1\nentity: node\ntier: static\ninterval: 10s\nttl: 1m\nowner: o\ndescription: d\n" +
+		"features: [{name: f, expr: max by (node) (m), dtype: float64, description: d}]\n"
+	db := openDB(t)
+	names := text(t, db, "name", "system.tables WHERE database = '"+db.cfg.Database+"'")
+	if len(names) < 20 {
+		t.Fatalf("%d tables and views: %q", len(names), names)
+	}
+	for _, name := range append(names, "samples_local", "features_x_v1") {
+		_, err := features.Load(fstest.MapFS{"v.yaml": {Data: fmt.Appendf(nil, definition, name)}})
+		if err == nil || !strings.Contains(err.Error(), "is taken by a table") {
+			t.Errorf("a feature view may be called %s: %v", name, err)
+		}
+	}
+	if _, err := features.Load(fstest.MapFS{"v.yaml": {Data: fmt.Appendf(nil, definition, "free")}}); err != nil {
+		t.Error(err)
 	}
 }
 
