@@ -17,11 +17,9 @@ import (
 // SEXTANT_KAFKA_BROKERS for kafka.brokers, SEXTANT_NODE for node.
 const EnvPrefix = "SEXTANT"
 
-// Load reads the file (none when empty: the defaults), then the environment, then checks
-// the whole. It returns every fault at once, each with file and line or with its key.
-func Load(file string) (*Config, error) { return LoadWith(file, os.LookupEnv) }
-
-// LoadWith is Load with another source of environment variables.
+// LoadWith reads the file (none when empty: the defaults), then the environment through
+// lookup, as os.LookupEnv is one, then checks the whole. It returns every fault at once,
+// each with file and line or with its key.
 func LoadWith(file string, lookup func(string) (string, bool)) (*Config, error) {
 	var data []byte
 	if file != "" {
@@ -33,7 +31,7 @@ func LoadWith(file string, lookup func(string) (string, bool)) (*Config, error) 
 	return Parse(file, data, lookup)
 }
 
-// Parse is Load for a text that was already read; name stands for the file in messages,
+// Parse is LoadWith for a text that was already read; name stands for the file in messages,
 // and relative file names in the text are relative to its directory.
 func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	c := Defaults()

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 
-	"sextant/features"
 	"sextant/pipeline/evaluate"
 	"sextant/schema/catalog"
 	"sextant/schema/wire"
@@ -213,6 +212,3 @@ func (m *Machine) Take() *Batch {
 
 // Recycle lets a later batch use b's memory. Nobody may hold any of it.
 func (m *Machine) Recycle(b *Batch) { m.spare = b }
-
-// Views are the views that the machine evaluates.
-func (m *Machine) Views() []*features.View { return m.cfg.Views }

@@ -83,12 +83,3 @@ func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	<-ended // http.ErrServerClosed
 	return err
 }
-
-// Serve binds and runs in one call.
-func Serve(ctx context.Context, o Options, h http.Handler) error {
-	s, err := Listen(o)
-	if err != nil {
-		return err
-	}
-	return s.Run(ctx, h)
-}

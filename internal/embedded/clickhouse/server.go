@@ -97,9 +97,6 @@ func (s *Server) handler() http.Handler {
 // Addr is the host:port that it listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Version is the engine's, such as "26.7.2.1".
-func (s *Server) Version() string { return s.version }
-
 // Close takes no more requests, lets running statements end for cfg.Drain, ends
 // the others, and stops the engine. What was acknowledged is on disk.
 func (s *Server) Close() error {
