@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,11 +19,21 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := root().ExecuteContext(ctx)
+	err = interrupted(ctx, err)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sextant:", err)
 		os.Exit(exit.Status(err))
 	}
+}
+
+// interrupted replaces the errors that a Ctrl-C makes of whatever it cuts off. They name
+// steps that did not fail.
+func interrupted(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
+		return errors.New("stopped before it was done")
+	}
+	return err
 }
 
 func root() *cobra.Command {

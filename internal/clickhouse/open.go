@@ -60,7 +60,7 @@ func (db *DB) await(ctx context.Context) error {
 		if kindOf(err) == permanent {
 			return err
 		}
-		if attempt == 1 {
+		if attempt == 1 && ctx.Err() == nil {
 			db.log.Warn("clickhouse does not answer, trying again", "addr", db.cfg.Addr, "err", err)
 		}
 		if waitErr := pause.wait(ctx); waitErr != nil {
