@@ -5,8 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
+
+// TestEveryCommandTeaches: each has a line of its own and an example that names it.
+func TestEveryCommandTeaches(t *testing.T) {
+	seen := 0
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		seen++
+		if c.Short == "" || !strings.Contains(c.Example, c.CommandPath()) {
+			t.Errorf("%s: short %q, example %q", c.CommandPath(), c.Short, c.Example)
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(root())
+	if seen < 25 {
+		t.Errorf("looked at %d commands", seen)
+	}
+}
 
 func TestInterruptedSaysSoOnce(t *testing.T) {
 	signal := errors.New("interrupt signal received")

@@ -29,6 +29,8 @@ func simulateCmd() *cobra.Command {
 		Long: `simulate stands in for accelerators that are not at hand. A cluster file describes nodes, devices,
 work and faults; a small physical model makes readings that agree with each other. All that comes
 from it carries the label simulated="true".`,
+		Example: `  sextant simulate example > cluster.yaml
+  sextant simulate exporters --cluster cluster.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
