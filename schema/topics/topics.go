@@ -10,6 +10,7 @@ const (
 	Samples    = "telemetry.samples"
 	DeadLetter = "telemetry.deadletter"
 	Inventory  = "inventory"
+	Tasks      = "tasks"
 )
 
 // MaxMessageBytes is the largest record batch that a broker must take, compressed. It is
@@ -82,6 +83,22 @@ func All() []Topic {
 				"min.insync.replicas":    "2",
 				// Only closed segments are compacted, and hourly copies add up.
 				"segment.ms": "21600000",
+			},
+		},
+		{
+			Name: Tasks, Partitions: 12, Replication: 3,
+			Key:   "cluster/task, so that the events of a task are in one partition",
+			Value: "task event, JSON (schema/tasks)",
+			Doc:   "What happens to pods, jobs and all else that is placed.",
+			Config: map[string]string{
+				"cleanup.policy":    "delete",
+				"compression.type":  "producer",
+				"max.message.bytes": "2097152",
+				// An event from the future is told by the broker's clock.
+				"message.timestamp.type": "LogAppendTime",
+				"min.insync.replicas":    "2",
+				"retention.ms":           "604800000", // nobody tells of a task again: a week of outage behind the broker
+				"segment.ms":             "86400000",
 			},
 		},
 	}

@@ -41,7 +41,7 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{Samples, DeadLetter, Inventory} {
+	for _, name := range []string{Samples, DeadLetter, Inventory, Tasks} {
 		if !seen[name] {
 			t.Errorf("%s is named and not defined", name)
 		}
