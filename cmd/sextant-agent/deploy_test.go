@@ -66,3 +66,11 @@ func TestComposeConfig(t *testing.T) {
 		t.Errorf("the health check of nobody got %q, %v", out, err)
 	}
 }
+
+// TestExampleShowsEveryKey: what the example leaves out, nobody finds.
+func TestExampleShowsEveryKey(t *testing.T) {
+	missing, err := deploykit.Undocumented("../../deploy/agent.example.yaml", &collectors.Section{})
+	if err != nil || len(missing) > 0 {
+		t.Errorf("%v: the example says nothing of %q", err, missing)
+	}
+}

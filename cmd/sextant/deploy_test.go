@@ -29,6 +29,14 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 // Where the services of docker-compose.yml listen.
 const composePipeline, composeAPI = "0.0.0.0:9466", "0.0.0.0:6566"
 
+// TestExampleShowsEveryKey: what the example leaves out, nobody finds.
+func TestExampleShowsEveryKey(t *testing.T) {
+	missing, err := deploykit.Undocumented("../../deploy/sextant.example.yaml", &Config{})
+	if err != nil || len(missing) > 0 {
+		t.Errorf("%v: the example says nothing of %q", err, missing)
+	}
+}
+
 // TestComposeConfigs loads what docker-compose.yml mounts, with the secrets that
 // secrets.sh makes, and binds the listeners that it asks for.
 func TestComposeConfigs(t *testing.T) {
