@@ -20,16 +20,18 @@ import (
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
 	"sextant/collectors/spool"
+	"sextant/collectors/telegraf"
 	"sextant/internal/httpserve"
 	"sextant/pipeline/kafka"
 )
 
 // Jobs of the targets that live in the agent itself.
 const (
-	HostJob = "node"
-	DCGMJob = "dcgm"
-	NVMLJob = "nvml"
-	SelfJob = "sextant-agent"
+	HostJob     = "node"
+	DCGMJob     = "dcgm"
+	NVMLJob     = "nvml"
+	TelegrafJob = "telegraf"
+	SelfJob     = "sextant-agent"
 )
 
 // Deps are what the agent takes from whoever runs it. The zero value is enough.
@@ -149,6 +151,7 @@ type agent struct {
 	dcgm    *dcgm.Collector     // nil: DCGM is not read
 	nvml    *nvml.Collector     // nil: NVML is not read
 	gpus    *inventory.Observed // what dcgm's series say of the devices; nil with dcgm
+	plugins *telegraf.Set       // nil: no plugin runs
 
 	mu  sync.Mutex
 	now *Config // in force; guarded by mu
@@ -169,6 +172,12 @@ func (a *agent) start(cfg *Config) error {
 	if cfg.NVML.Enabled {
 		a.nvml = nvml.New(a.deps.Log.With("job", NVMLJob))
 	}
+	if cfg.Telegraf.Enabled() {
+		var err error
+		if a.plugins, err = telegraf.Open(cfg.Telegraf, cfg.telegraf(a.deps.Log, a.deps.Registry)); err != nil {
+			return fmt.Errorf("telegraf: %w", err)
+		}
+	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err
 	}
@@ -186,6 +195,11 @@ func (a *agent) stop() {
 	if a.nvml != nil {
 		if err := a.nvml.Close(); err != nil {
 			a.deps.Log.Error("close NVML", "err", err)
+		}
+	}
+	if a.plugins != nil {
+		if err := a.plugins.Close(); err != nil {
+			a.deps.Log.Error("close Telegraf plugins", "err", err)
 		}
 	}
 }
@@ -214,6 +228,11 @@ func (c *Config) inventory() inventory.Config {
 	return i
 }
 
+// telegraf is what Telegraf's plugins take from the agent.
+func (c *Config) telegraf(log *slog.Logger, reg prometheus.Registerer) telegraf.Options {
+	return telegraf.Options{Node: c.Node, Interval: time.Duration(c.Global.ScrapeInterval), Log: log.With("job", TelegrafJob), Register: reg}
+}
+
 // set is what the configuration asks to scrape.
 func (a *agent) set(cfg *Config) scrape.Set {
 	s := scrape.Set{Jobs: cfg.Scrape, External: cfg.Global.ExternalLabels}
@@ -228,6 +247,11 @@ func (a *agent) set(cfg *Config) scrape.Set {
 	}
 	if a.nvml != nil {
 		local(NVMLJob, a.nvml.Gatherer(), cfg.interval(cfg.NVML.Interval))
+	}
+	if a.plugins != nil {
+		for _, p := range a.plugins.Plugins {
+			s.Local = append(s.Local, scrape.Local{Job: TelegrafJob, Instance: p.Name, Gatherer: p, Interval: p.Interval, Timeout: p.Interval})
+		}
 	}
 	if cfg.Self {
 		local(SelfJob, a.deps.Registry, time.Duration(cfg.Global.ScrapeInterval))

@@ -19,6 +19,7 @@ import (
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
+	"sextant/collectors/telegraf"
 	"sextant/internal/config"
 	"sextant/pipeline/kafka"
 	"sextant/schema/topics"
@@ -43,7 +44,8 @@ type Section struct {
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
 
-	Receive   receive.Config   `yaml:"receive"` // remote-write of others
+	Telegraf  telegraf.Config  `yaml:"telegraf"` // input plugins of Telegraf
+	Receive   receive.Config   `yaml:"receive"`  // remote-write of others
 	Inventory inventory.Config `yaml:"inventory"`
 }
 
@@ -111,7 +113,7 @@ func (c *Config) Check() error {
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
 	fault(c.NVML.Enabled && c.DCGM.Enabled, "nvml.enabled: not beside dcgm, each series would come twice")
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"), c.Telegraf.Check("telegraf"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }
@@ -171,7 +173,7 @@ func prefixed(path string, err error) error {
 
 // setDirectory makes the file names of the agent's own sections relative to dir.
 func (c *Config) setDirectory(dir string) {
-	paths := []*string{&c.Web.ConfigFile, &c.Receive.ConfigFile}
+	paths := []*string{&c.Web.ConfigFile, &c.Receive.ConfigFile, &c.Telegraf.Config}
 	if t := c.Kafka.TLS; t != nil {
 		paths = append(paths, &t.CAFile, &t.CertFile, &t.KeyFile)
 	}

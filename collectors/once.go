@@ -3,6 +3,7 @@ package collectors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,10 +15,11 @@ import (
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
+	"sextant/collectors/telegraf"
 )
 
 // OnceNames are the collectors that Once knows.
-var OnceNames = []string{HostJob, DCGMJob, NVMLJob, inventoryName}
+var OnceNames = []string{HostJob, DCGMJob, NVMLJob, TelegrafJob, inventoryName}
 
 // inventoryName is not a job: its document is not scraped.
 const inventoryName = "inventory"
@@ -69,6 +71,15 @@ func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer,
 	case NVMLJob:
 		c := nvml.New(log)
 		return c.Gatherer(), c.Close, nil
+	case TelegrafJob:
+		if !cfg.Telegraf.Enabled() {
+			return nil, nil, errors.New("telegraf.config: missing, there is no file to take plugins from")
+		}
+		s, err := telegraf.Open(cfg.Telegraf, cfg.telegraf(log, prometheus.NewRegistry()))
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Close, nil
 	}
 	return nil, nil, fmt.Errorf("collector %q is unknown, want one of %v", name, OnceNames)
 }

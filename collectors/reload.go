@@ -66,7 +66,7 @@ func (a *agent) reload() (restart []string, err error) {
 func (c *Config) with(next *Config) *Config {
 	out := *next
 	out.Node, out.Kafka, out.Spool, out.Web, out.Receive = c.Node, c.Kafka, c.Spool, c.Web, c.Receive
-	out.Host, out.DCGM, out.NVML = c.Host, c.DCGM, c.NVML
+	out.Host, out.DCGM, out.NVML, out.Telegraf = c.Host, c.DCGM, c.NVML, c.Telegraf
 	out.Host.Interval, out.DCGM.Interval, out.NVML.Interval = next.Host.Interval, next.DCGM.Interval, next.NVML.Interval
 	return &out
 }
@@ -81,7 +81,7 @@ func fixed(now, next *Config) []string {
 	for _, s := range []struct {
 		key  string
 		x, y any
-	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"nvml", a.NVML, b.NVML}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
+	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"nvml", a.NVML, b.NVML}, {"telegraf", a.Telegraf, b.Telegraf}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
 		{"receive", a.Receive, b.Receive}} {
 		if !reflect.DeepEqual(s.x, s.y) {
 			out = append(out, s.key)

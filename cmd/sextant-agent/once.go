@@ -17,7 +17,7 @@ func onceCommand(f *flags, out, errOut io.Writer) *cobra.Command {
 		Long: `Once runs a collector with the settings of the configuration, whether it is enabled or
 not, and prints one collection in the text format, the inventory as JSON. Nothing is sent or kept. Why a
 collector gives nothing is on standard error.`,
-		Example: "  sextant-agent once --collector node\n  sextant-agent once --collector inventory\n  sextant-agent once --collector dcgm --config /etc/sextant/agent.yaml",
+		Example: "  sextant-agent once --collector node\n  sextant-agent once --collector inventory\n  sextant-agent once --collector dcgm --config /etc/sextant/agent.yaml\n  sextant-agent once --collector telegraf --config /etc/sextant/agent.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			log, err := logger(errOut, f.logLevel, f.logFormat)
 			if err != nil {

@@ -77,3 +77,27 @@ func TestHangingCollectorCostsItsScrape(t *testing.T) {
 	equal(t, own(lines(t, b.last())), `g{instance="i",job="j"} 1`)
 	src.close()
 }
+
+// TestLocalTargetsOfOneJob: targets of this process may share a job, as those of a
+// configuration do.
+func TestLocalTargetsOfOneJob(t *testing.T) {
+	s, _ := newScraper(t, &memSink{})
+	local := func(instances ...string) (out []Local) {
+		for _, i := range instances {
+			out = append(out, Local{Job: "j", Instance: i, Gatherer: sampler(), Interval: time.Hour, Timeout: time.Second})
+		}
+		return out
+	}
+	for _, want := range [][]string{{"a", "b"}, {"b", "c"}, {}} {
+		if err := s.Apply(Set{Local: local(want...)}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, st := range s.Targets() {
+			got = append(got, st.Labels["instance"])
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Fatalf("targets %v, want %v", got, want)
+		}
+	}
+}

@@ -91,9 +91,13 @@ func (s *Scraper) Apply(set Set) error {
 	}
 	var errs []error
 	keep := map[string]bool{}
+	local := map[string][]wanted{} // by key of the job
 	for _, l := range set.Local {
-		keep[localKey(l)] = true
-		s.applyLocal(l, set.External)
+		local[localKey(l)] = append(local[localKey(l)], l.want(set.External))
+	}
+	for key, want := range local {
+		keep[key] = true
+		s.localJob(key, want[0].config.job).sync(want, true)
 	}
 	for _, cfg := range set.Jobs {
 		keep[cfg.JobName] = true
@@ -122,21 +126,25 @@ func (s *Scraper) applyJob(cfg *config.ScrapeConfig, external labels.Labels) err
 	return j.configure(cfg, external)
 }
 
-func (s *Scraper) applyLocal(l Local, external labels.Labels) {
-	key := localKey(l)
+func (s *Scraper) localJob(key, name string) *job {
 	j := s.jobs[key]
 	if j == nil {
-		j = newJob(s, l.Job)
+		j = newJob(s, name)
 		s.jobs[key] = j
 	}
+	return j
+}
+
+// want is the target that l describes.
+func (l Local) want(external labels.Labels) wanted {
 	cfg := targetConfig{
 		job: l.Job, interval: l.Interval, timeout: l.Timeout, honorTime: true, eager: true,
 		rules: labelRules{target: localLabels(l.Job, l.Instance), external: external},
 	}
-	j.sync([]wanted{{
+	return wanted{
 		key: cfg.name(), config: cfg, same: fmt.Sprint(l.Interval, l.Timeout, external),
 		open: func() (source, error) { return &gatherer{from: l.Gatherer}, nil },
-	}}, true)
+	}
 }
 
 // Targets tells the state of every target, sorted by job and instance.

@@ -1,0 +1,45 @@
+// Package telegraf runs input plugins of Telegraf inside the agent, from Telegraf's own
+// configuration file. Each instance of a plugin is a target of the agent: it is read at
+// aligned times, has its own "up", and goes through the same spool as every other.
+//
+// Configuration, filters, tags and the names of series are Telegraf's own code. Its agent,
+// buffers and outputs are not used.
+package telegraf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Config is the section telegraf of the agent's configuration.
+type Config struct {
+	Config        string `yaml:"config"`          // Telegraf's file; empty: no plugin runs
+	StringAsLabel bool   `yaml:"string_as_label"` // string fields become labels; else they are dropped and counted
+}
+
+// Enabled tells whether there is a file.
+func (c Config) Enabled() bool { return c.Config != "" }
+
+// Check reads the file and reports every fault of it.
+func (c Config) Check(path string) error {
+	if !c.Enabled() {
+		return nil
+	}
+	_, err := load(c, Options{Interval: minInterval})
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i, l := range lines {
+		lines[i] = fmt.Sprintf("%s.config: %s", path, l)
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// minInterval is the shortest time between two readings of a plugin.
+const minInterval = time.Second
+
+// maxFile is the size up to which a configuration file is read, in bytes.
+const maxFile = 1 << 20
