@@ -45,6 +45,9 @@ func Listen(o Options) (*Server, error) {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", o.Addr)
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err // without the address, which the error below has
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", o.Addr, err)
 	}
@@ -54,11 +57,12 @@ func Listen(o Options) (*Server, error) {
 // Addr is the address that was bound, as host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Run serves h until ctx ends, then lets requests in flight finish for the drain time.
-// It returns nil after a graceful end.
+// Run serves h until ctx ends, then lets requests in flight finish for the drain time. It
+// returns nil after a graceful end. What a page of another site makes a browser of this
+// host send, other than to read, is refused: loopback is no shield against that.
 func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           http.NewCrossOriginProtection().Handler(h),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		IdleTimeout:       120 * time.Second,

@@ -102,8 +102,47 @@ func TestPortInUseIsNamed(t *testing.T) {
 	}
 	defer l.Close()
 	_, err = Listen(Options{Addr: l.Addr().String()})
-	if err == nil || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "in use") {
-		t.Fatalf("got %v", err)
+	if want := "listen on " + l.Addr().String() + ": bind: address already in use"; err == nil || err.Error() != want {
+		t.Fatalf("got %v, want %s", err, want)
+	}
+}
+
+// A page of another site that a browser of this host shows cannot reload or ask.
+func TestForeignPagesCannotPost(t *testing.T) {
+	s, err := Listen(Options{Addr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) }()
+	defer http.DefaultClient.CloseIdleConnections()
+	for _, c := range []struct {
+		method, origin string
+		want           int
+	}{
+		{"POST", "https://evil.example", http.StatusForbidden}, {"POST", "http://" + s.Addr(), http.StatusOK},
+		{"POST", "", http.StatusOK}, {"GET", "https://evil.example", http.StatusOK},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+s.Addr()+"/-/reload", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.origin != "" {
+			req.Header.Set("Origin", c.origin)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.want {
+			t.Errorf("%s from %q: %s", c.method, c.origin, resp.Status)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
