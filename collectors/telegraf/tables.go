@@ -108,6 +108,11 @@ func (t *tables) checkInput(plugin string, table *ast.Table) {
 	for _, key := range []string{"collection_jitter", "collection_offset"} {
 		t.wantZero(table, "inputs."+plugin+"."+key, key)
 	}
+	for _, key := range slices.Sorted(maps.Keys(table.Fields)) {
+		if plugin == "prometheus" && discovery[key] {
+			t.fault(lineOf(table.Fields[key]), "inputs.prometheus.%s is not a part of this agent: use scrape_configs, or build the agent with -tags telegrafprometheus", key)
+		}
+	}
 	if format, line := text(table, "data_format"); format != "" {
 		if _, ok := parsers.Parsers[format]; !ok {
 			t.fault(line, "inputs.%s: data_format %q is not a part of this agent: %s; it has %s", plugin, format, addition("parsers", format), names(parsers.Parsers))
