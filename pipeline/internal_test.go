@@ -116,6 +116,28 @@ func TestSilentNodesAreForgotten(t *testing.T) {
 	}
 }
 
+// TestSeriesThatComeAndGo wants a node whose series change all the time, as its containers
+// do, to stay within its bound and lose none.
+func TestSeriesThatComeAndGo(t *testing.T) {
+	m := newBare(t, Config{MaxNodeSeries: 40})
+	named := 0
+	for minute := range int64(10 * 60) {
+		// A new pod every six minutes; "stays" is there all the time.
+		b := add(t, m, page(60*minute, "n", "stays", fmt.Sprintf("pod_%d", minute/6)))
+		named += len(b.Series)
+	}
+	if c := m.Counts(); c.Refused != 0 || named != 101 {
+		t.Errorf("%d samples refused and %d series named, want 0 and 101", c.Refused, named)
+	}
+	if n := m.nodes["n"]; n.series != len(m.series) || n.series > 25 || len(n.layouts) > 25 {
+		t.Errorf("%d series of the node, %d in all, %d layouts", n.series, len(m.series), len(n.layouts))
+	}
+	b := add(t, m, page(36060, "n", "stays", "pod_0"))
+	if len(b.Series) != 1 || len(b.Samples.Series) != 2 {
+		t.Errorf("a pod that came back: %d series named and %d samples, want 1 and 2", len(b.Series), len(b.Samples.Series))
+	}
+}
+
 // TestSendersRememberExactly compares the bits with a plain set.
 func TestSendersRememberExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -122,25 +122,3 @@ func (n *node) evict() {
 	}
 	delete(n.layouts, oldest.hash)
 }
-
-// forgetSilent drops the nodes that sent nothing for as long as an event time may lie
-// back. Were one to return, its series are registered again.
-func (m *Machine) forgetSilent() {
-	dead := 0
-	for name, n := range m.nodes {
-		if n.ingest < m.time.ingest-m.time.maxPast {
-			n.layouts = nil
-			delete(m.nodes, name)
-			m.eval.Store().Forget(name)
-			dead++
-		}
-	}
-	if dead == 0 {
-		return
-	}
-	for id, s := range m.series {
-		if s.node.layouts == nil {
-			delete(m.series, id)
-		}
-	}
-}

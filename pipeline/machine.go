@@ -22,13 +22,15 @@ type Machine struct {
 	uses   uint64 // records so far: the age of a layout
 	sent   senders
 
-	time      eventTime
-	needs     needs
-	swept     int64      // the last tick that looked for what is gone
-	from      Checkpoint // where this machine began
-	next      int64      // offset of the record that comes next
-	replaying bool       // the present record is durable already
-	scrape    int64      // of the present record, unix ms
+	time       eventTime
+	needs      needs
+	swept      int64      // the last tick that looked for what is gone
+	forgot     int64      // append time at which unused series were last looked for, unix ms
+	usedBefore uint64     // uses at that time
+	from       Checkpoint // where this machine began
+	next       int64      // offset of the record that comes next
+	replaying  bool       // the present record is durable already
+	scrape     int64      // of the present record, unix ms
 
 	batch  *Batch
 	spare  *Batch

@@ -27,6 +27,7 @@ type series struct {
 	node   *node
 	window *window.Series // nil when no view reads it
 	last   int64          // newest sample time, kept by the layout that has it now
+	seen   uint64         // Machine.uses when a layout was last found to have it
 }
 
 var (

@@ -30,8 +30,7 @@ func (m *Machine) closeTick(tick, known int64) {
 	if tick-m.swept >= sweepEvery*m.time.interval {
 		m.swept = tick
 		store.Sweep()
-		m.forgetSilent()
-		m.sent.forget(m.time.ingest - m.time.maxPast)
+		m.forget()
 	}
 }
 

@@ -56,6 +56,10 @@ func (s *Series) Add(st *Store, t int64, v float64) bool {
 	return true
 }
 
+// Listed says whether the store still shows the series: it has points that a later tick may
+// read.
+func (s *Series) Listed() bool { return s.attached }
+
 // Touch reads the memory beside which Add writes. What it returns means nothing.
 func (s *Series) Touch() int32 {
 	n := len(s.times)
