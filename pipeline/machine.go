@@ -200,6 +200,9 @@ func (m *Machine) Checkpoint() Checkpoint {
 // Len is the number of rows that Take would return.
 func (m *Machine) Len() int { return m.batch.Len() }
 
+// HasRows says whether a tick has closed since the last Take and gave rows.
+func (m *Machine) HasRows() bool { return len(m.batch.Rows) > 0 }
+
 // Take returns the batch so far and begins another. It returns nil when there is nothing
 // to store. Give the batch back with Recycle once it is stored.
 func (m *Machine) Take() *Batch {

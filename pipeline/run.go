@@ -84,10 +84,17 @@ type runner struct {
 	lastTake time.Time
 }
 
+// waiting is how long a fetch takes at least when it had to wait for records: then the
+// partition is read to its end, and feature rows go out as soon as their tick closes.
+// Behind the end they wait for a batch to fill, since the store likes few large inserts.
+const waiting = 10 * time.Millisecond
+
 // loop reads until ctx is done, which is no error.
 func (r *runner) loop(ctx context.Context) error {
 	for {
+		began := time.Now()
 		records, err := r.src.Fetch(ctx)
+		atEnd := time.Since(began) > waiting
 		if ctx.Err() != nil {
 			// Records that came with the cancellation are read again by whoever is next.
 			return nil //nolint:nilerr // the end was asked for
@@ -106,7 +113,7 @@ func (r *runner) loop(ctx context.Context) error {
 			}
 		}
 		r.idle(len(records))
-		if time.Since(r.lastTake) >= r.cfg.MaxDelay {
+		if time.Since(r.lastTake) >= r.cfg.MaxDelay || atEnd && r.m.HasRows() {
 			if err := r.hand(ctx, false); err != nil {
 				return ignoreDone(ctx, err)
 			}

@@ -216,3 +216,21 @@ func TestRunEndsWithTheSource(t *testing.T) {
 		}
 	})
 }
+
+// TestRunHandsRowsOutAtOnce: at the end of the log a closed tick does not wait for its
+// batch to grow old.
+func TestRunHandsRowsOutAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowStore{}
+		ctx, cancel := context.WithCancel(context.Background())
+		_, done := start(t, ctx, stream(3, 150), store, pipeline.RunConfig{MaxDelay: time.Hour})
+		time.Sleep(time.Second) // four fetches that wait
+		if store.rowsSeen.Load() == 0 {
+			t.Error("no feature row was written within a second, although the log was read to its end")
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
