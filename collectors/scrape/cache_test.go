@@ -1,11 +1,15 @@
 package scrape
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -43,6 +47,27 @@ func TestTargetThatFailsEndsAllItsSeriesOnce(t *testing.T) {
 	equal(t, b.down(errors.New("refused")))
 	equal(t, b.page("a 3\n"), `a{instance="i",job="j"} 3`)
 	equal(t, b.page("a 4\nb 4\n"), `a{instance="i",job="j"} 4`, `b{instance="i",job="j"} 4`)
+}
+
+func TestATargetThatFailsOnAndOnIsLoggedOnce(t *testing.T) {
+	b := newBench(t, targetConfig{})
+	var log bytes.Buffer
+	b.tg.log = slog.New(slog.NewTextHandler(&log, nil))
+	reset := func(port int) error {
+		return &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port}, Err: syscall.ECONNRESET}
+	}
+	for port := range 5 {
+		b.down(reset(40000 + port))
+	}
+	if n := strings.Count(log.String(), "scrape failed"); n != 1 {
+		t.Errorf("%d lines for one way to fail:\n%s", n, log.String())
+	}
+	b.down(statusError{"404 Not Found"})
+	b.down(statusError{"500 Internal Server Error"})
+	b.page("a 1\n")
+	if n := strings.Count(log.String(), "\n"); n != 4 {
+		t.Errorf("%d lines, want another for each way to fail and one for the recovery:\n%s", n, log.String())
+	}
 }
 
 func TestReportTellsTheScrape(t *testing.T) {

@@ -30,6 +30,18 @@ func (e contentTypeError) Error() string {
 	return fmt.Sprintf("received unsupported Content-Type %q, and no fallback_scrape_protocol is set for the job", e.got)
 }
 
+// rootOf is the text of the innermost error, "" for none. What stands around it may differ
+// each time, as the port of this end of a connection does.
+func rootOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err.Error()
+}
+
 // reason sorts an error into a small set of words for the failure counter.
 func reason(err error) string {
 	var (

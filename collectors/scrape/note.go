@@ -21,7 +21,7 @@ func (t *target) note(p page, c counts, state wire.State, took time.Duration, er
 		t.job.failed(reason(err))
 	}
 	was, now := t.keep(p, c, state, took, err)
-	if was.State == now.State && was.Error == now.Error {
+	if was.State == now.State && was.root == now.root {
 		return
 	}
 	log := t.log.With("target", t.name)
@@ -41,7 +41,7 @@ func (t *target) keep(p page, c counts, state wire.State, took time.Duration, er
 	was = t.status
 	s := &t.status
 	s.State, s.LastScrape, s.Duration = state.String(), time.UnixMilli(t.cache.start).UTC(), took.Seconds()
-	s.Samples, s.BadLines, s.Error = c.kept, p.badLines, ""
+	s.Samples, s.BadLines, s.Error, s.root = c.kept, p.badLines, "", rootOf(err)
 	switch {
 	case err != nil:
 		s.Error = err.Error()

@@ -82,6 +82,7 @@ type Status struct {
 	Samples    int       `json:"samples"`
 	BadLines   int       `json:"bad_lines"`
 	Error      string    `json:"error,omitempty"`
+	root       string    // of Error: the same while the target fails in the same way
 }
 
 func labelMap(ls labels.Labels) map[string]string {
