@@ -118,13 +118,18 @@ func (c *consumer) consume(ctx context.Context, group *kafka.ConsumerGroup) {
 		// Ends the generation, waits for the runs and leaves the group, in this order.
 		_ = group.Close()
 	}()
+	var said string // of an outage: each failure is told once
 	for ctx.Err() == nil {
 		gen, err := group.Next(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			c.log.Warn("joining the group failed, trying on", "error", err)
+			if said != err.Error() {
+				said = err.Error()
+				c.log.Warn("joining the group failed, trying on", "error", err)
+			}
 		default:
+			said = ""
 			sleep(ctx, c.backoff()) // the group's other members do not wait for this
 			c.generation(ctx, gen)
 		}
