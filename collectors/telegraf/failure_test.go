@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -198,5 +200,12 @@ func TestEachPluginHasItsOwnUp(t *testing.T) {
 			t.Fatalf("ups %s, want %v", got, want)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestStandardLoggerIsItsOwn: Telegraf's logger took it when it was imported.
+func TestStandardLoggerIsItsOwn(t *testing.T) {
+	if log.Writer() != os.Stderr || log.Flags() != log.LstdFlags {
+		t.Fatalf("the standard logger writes to %T with flags %d", log.Writer(), log.Flags())
 	}
 }
