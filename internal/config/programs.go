@@ -7,12 +7,12 @@ const Prefix = "SEXTANT"
 // ServerVariables are those of sextant beside its keys.
 var ServerVariables = Variables{
 	Own: []string{"CONFIG", "CACHE"},
-	Others: []string{"NODE", "SELF", "HOST_", "DCGM_", "NVML_", "SPOOL_", "WEB_", "RECEIVE_", "INVENTORY_",
+	Others: []string{"NODE", "SELF", "HOST_", "DCGM_", "NVML_", "SPOOL_", "WEB_", "RECEIVE_", "INVENTORY_", "TELEGRAF_",
 		"KAFKA_TOPIC", "KAFKA_MAX_RECORD_BYTES"},
 }
 
 // AgentVariables are those of sextant-agent beside its keys.
 var AgentVariables = Variables{
 	Own:    []string{"CACHE"},
-	Others: []string{"CONFIG", "CLICKHOUSE_", "VIEWS", "PIPELINE_", "SERVE_", "LOG_"},
+	Others: []string{"CONFIG", "CLICKHOUSE_", "VIEWS", "PIPELINE_", "SERVE_", "INGEST_", "LOG_"},
 }
