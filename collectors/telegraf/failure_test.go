@@ -116,21 +116,36 @@ func TestPanicIsContained(t *testing.T) {
 	}
 }
 
-// TestLateMetrics: what a plugin gives after its reading is in none.
+// TestLateMetrics: what a plugin gives after its reading is in none, and is not kept.
 func TestLateMetrics(t *testing.T) {
-	var kept upstream.Accumulator
+	var before *accumulator
 	on(t, "late", func(acc upstream.Accumulator) error {
-		if kept != nil {
-			kept.AddGauge("late", map[string]any{"v": 1}, nil)
+		if before != nil {
+			before.AddGauge("late", map[string]any{"v": 1}, nil)
 		}
-		kept = acc
+		before = acc.(*accumulator)
 		acc.AddGauge("g", map[string]any{"v": 1}, nil)
 		return nil
 	})
 	o := open(t, "[[inputs.test_func]]\ncall = 'late'\n", Config{})
 	o.read(t)
-	if got := o.read(t); got != "g_v{host=\"n1\"} 1\n" {
-		t.Fatal(got)
+	first := before
+	if got := o.read(t); got != "g_v{host=\"n1\"} 1\n" || len(first.metrics) != 1 {
+		t.Fatalf("%d metrics in the first reading; %s", len(first.metrics), got)
+	}
+}
+
+// TestTooManyMetrics: the rest of a flood is dropped, and said.
+func TestTooManyMetrics(t *testing.T) {
+	on(t, "flood", func(acc upstream.Accumulator) error {
+		for range maxMetrics + 2 {
+			acc.AddGauge("g", map[string]any{"v": 1}, nil)
+		}
+		return nil
+	})
+	fs, err := open(t, "[[inputs.test_func]]\ncall = 'flood'\n", Config{}).Gather()
+	if err == nil || err.Error() != "2 metrics over the limit of 100000 were dropped" || len(fs) != 1 {
+		t.Fatalf("%v: %d families", err, len(fs))
 	}
 }
 
