@@ -44,6 +44,7 @@ type RetentionConfig struct {
 	LedgerDays      int `yaml:"ledger_days"`
 	FeaturesDays    int `yaml:"features_days"`
 	DeadLettersDays int `yaml:"dead_letters_days"`
+	TasksDays       int `yaml:"tasks_days"` // of events: longer than any task lives
 }
 
 // DefaultConfig is one server on this host over the native protocol.
@@ -57,7 +58,7 @@ func DefaultConfig() Config {
 		DialTimeout: 5 * time.Second,
 		ReadTimeout: 2 * time.Minute,
 		MaxConns:    16,
-		Retention:   RetentionConfig{SamplesDays: 30, LedgerDays: 30, FeaturesDays: 400, DeadLettersDays: 30},
+		Retention:   RetentionConfig{SamplesDays: 30, LedgerDays: 30, FeaturesDays: 400, DeadLettersDays: 30, TasksDays: 400},
 	}
 }
 
@@ -125,7 +126,7 @@ func (r RetentionConfig) validate(fail func(key, format string, args ...any)) {
 		days int
 	}{
 		{"samples_days", r.SamplesDays}, {"ledger_days", r.LedgerDays},
-		{"features_days", r.FeaturesDays}, {"dead_letters_days", r.DeadLettersDays},
+		{"features_days", r.FeaturesDays}, {"dead_letters_days", r.DeadLettersDays}, {"tasks_days", r.TasksDays},
 	} {
 		if f.days < 0 || f.days > 36500 {
 			fail("retention."+f.key, "%d is not within 0 and 36500", f.days)

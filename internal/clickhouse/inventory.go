@@ -27,24 +27,25 @@ func (s *InventorySink) WriteInventory(ctx context.Context, rows []inventory.Row
 		if step.rows == 0 {
 			continue
 		}
-		if err := s.insert(ctx, &step); err != nil {
+		if err := s.db.insertUntil(ctx, &step, &s.outage); err != nil {
 			return fmt.Errorf("%d rows to %s: %w", step.rows, step.table.name, err)
 		}
 	}
 	return nil
 }
 
-// inventoryTimeout bounds one attempt of an insert.
-const inventoryTimeout = 30 * time.Second
+// smallInsertTimeout bounds one attempt of insertUntil.
+const smallInsertTimeout = 30 * time.Second
 
-func (s *InventorySink) insert(ctx context.Context, step *step) error {
+// insertUntil tries step again, while the server is away, until ctx is done.
+func (db *DB) insertUntil(ctx context.Context, step *step, away *outage) error {
 	pause := newBackoff()
 	for try := 1; ; try++ {
-		attempt, cancel := context.WithTimeout(ctx, inventoryTimeout)
-		err := s.db.insertOnce(attempt, step)
+		attempt, cancel := context.WithTimeout(ctx, smallInsertTimeout)
+		err := db.insertOnce(attempt, step)
 		cancel()
 		if err == nil {
-			s.outage.over()
+			away.over()
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -53,8 +54,8 @@ func (s *InventorySink) insert(ctx context.Context, step *step) error {
 		if kind := kindOf(err); kind == permanent || kind == unknown && try >= triesOfUnknown {
 			return err
 		}
-		s.outage.began(step.table.name, err)
-		s.db.metrics.retries.WithLabelValues(step.table.name).Inc()
+		away.began(step.table.name, err)
+		db.metrics.retries.WithLabelValues(step.table.name).Inc()
 		if err := pause.wait(ctx); err != nil {
 			return err
 		}

@@ -102,6 +102,7 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"samples", "ts", r.SamplesDays},
 		{"ingest_ledger", "scrape", r.LedgerDays},
 		{"dead_letters", "ingest", r.DeadLettersDays},
+		{"task_events", "time", r.TasksDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err

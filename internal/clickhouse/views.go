@@ -17,6 +17,7 @@ var reserved = map[string]bool{
 	"dead_letters": true, "feature_views": true, "schema_versions": true,
 	"ledger": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
+	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
 }
 

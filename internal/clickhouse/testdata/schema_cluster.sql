@@ -299,6 +299,61 @@ COMMENT 'How the parts of a node hang together. Read with FINAL, or through link
 
 CREATE TABLE IF NOT EXISTS `sextant`.`inventory_links` ON CLUSTER `main` AS `sextant`.`inventory_links_local`
 ENGINE = Distributed(`main`, 'sextant', 'inventory_links_local', cityHash64(node));
+---- migrations/00007_tasks.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- One row per event. An event that comes again replaces its row. A sender that gives two
+-- events one id breaks the contract: content decides which of them stays, so that the
+-- order of arrival does not.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`task_events_local` ON CLUSTER `main`
+(
+    cluster LowCardinality(String),
+    task String COMMENT 'uid, unique within the cluster',
+    event_id String,
+    time DateTime64(3, 'UTC') COMMENT 'when it happened, by its sender' CODEC(Delta, ZSTD(1)),
+    sequence UInt64 COMMENT 'orders events of one time; 0: the sender does not count',
+    state LowCardinality(String) COMMENT 'updated, submitted, queued, scheduled, started, evicted, cancelled, failed or finished',
+    source LowCardinality(String),
+    ingest DateTime64(3, 'UTC') COMMENT 'append time of the broker' CODEC(Delta, ZSTD(1)),
+    kind LowCardinality(String) COMMENT 'pod, job, podgroup, slurm or custom',
+    name String,
+    namespace LowCardinality(String),
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String) COMMENT 'such as training or inference',
+    priority_class LowCardinality(String),
+    priority Nullable(Int64),
+    qos LowCardinality(String),
+    owner_kinds Array(LowCardinality(String)) COMMENT 'from the nearest up',
+    owner_names Array(String),
+    owner_ids Array(String),
+    group_id String COMMENT 'gang that is placed together',
+    group_size UInt32,
+    dependencies Array(String) COMMENT 'tasks that must finish before',
+    node LowCardinality(String),
+    devices Array(String) COMMENT 'uids, on node',
+    requests Map(String, Float64) COMMENT 'cpu_cores, memory_bytes, accelerators_<vendor>, others by their own name' CODEC(ZSTD(1)),
+    limits Map(String, Float64) COMMENT 'likewise' CODEC(ZSTD(1)),
+    deadline Nullable(DateTime64(3, 'UTC')),
+    max_queue_seconds Nullable(Float64),
+    latency_target_seconds Nullable(Float64),
+    labels Map(String, String) CODEC(ZSTD(1)),
+    simulated UInt8,
+    reason String,
+    exit_code Nullable(Int32),
+    content UInt64 COMMENT 'hash of all that the sender said'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', content)
+PARTITION BY toYYYYMM(time)
+ORDER BY (cluster, task, event_id)
+SETTINGS index_granularity = 1024
+COMMENT 'What happened to each task. Read with FINAL, or through tasks.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`task_events` ON CLUSTER `main` AS `sextant`.`task_events_local`
+ENGINE = Distributed(`main`, 'sextant', 'task_events_local', cityHash64(cluster, task));
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -556,6 +611,148 @@ SELECT
 FROM `sextant`.samples AS s FINAL
 INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
 SETTINGS distributed_product_mode = 'local'
+---- views/tasks.sql
+-- What each task is, by all its events: of each fact the last that was said, by (time,
+-- sequence, state, id). submitted, queued and scheduled are the first times, the others
+-- the last; scheduled is also known by started. Waiting is from queued, or submitted, to
+-- scheduled, up to now for who still waits; queueing again after an eviction is no part of
+-- it. Running is from the last start to its end. Clocks of two senders may disagree: no
+-- time is below 0.
+CREATE OR REPLACE VIEW `sextant`.tasks ON CLUSTER `main` AS
+SELECT
+    * EXCEPT (devices_node, devices_last),
+    if(devices_node = node, devices_last, []) AS devices,
+    state IN ('cancelled', 'failed', 'finished') AS ended,
+    coalesce(scheduled, if(ended, changed, NULL)) AS waiting_until,
+    coalesce(if(queued > scheduled, NULL, queued), submitted) AS waiting_since,
+    dateDiff('millisecond', waiting_since, coalesce(waiting_until, now64(3, 'UTC'))) / 1000 AS waited,
+    dateDiff('millisecond', started, changed) / 1000 AS ran,
+    if(waited < 0, 0, waited) AS queue_seconds,
+    if(state IN ('evicted', 'cancelled', 'failed', 'finished'), if(ran < 0, 0, ran), NULL) AS run_seconds
+FROM
+(
+    SELECT
+        e.cluster AS cluster,
+        e.task AS task,
+        argMaxIf(e.state, e.place, e.state != 'updated') AS state,
+        argMaxIf(e.time, e.place, e.state != 'updated') AS changed,
+        argMaxIf(e.kind, e.place, e.kind != '') AS kind,
+        argMaxIf(e.name, e.place, e.name != '') AS name,
+        argMaxIf(e.namespace, e.place, e.namespace != '') AS namespace,
+        argMaxIf(e.tenant, e.place, e.tenant != '') AS tenant,
+        argMaxIf(e.queue, e.place, e.queue != '') AS queue,
+        argMaxIf(e.type, e.place, e.type != '') AS type,
+        argMaxIf(e.priority_class, e.place, e.priority_class != '') AS priority_class,
+        argMaxIf(e.qos, e.place, e.qos != '') AS qos,
+        argMaxIf(e.priority, e.place, e.priority IS NOT NULL) AS priority,
+        argMaxIf(e.owner_kinds, e.place, notEmpty(e.owner_kinds)) AS owner_kinds,
+        argMaxIf(e.owner_names, e.place, notEmpty(e.owner_kinds)) AS owner_names,
+        argMaxIf(e.owner_ids, e.place, notEmpty(e.owner_kinds)) AS owner_ids,
+        argMaxIf(e.group_id, e.place, e.group_id != '') AS group_id,
+        argMaxIf(e.group_size, e.place, e.group_size != 0) AS group_size,
+        argMaxIf(e.dependencies, e.place, notEmpty(e.dependencies)) AS dependencies,
+        argMaxIf(e.node, e.place, e.node != '') AS node,
+        argMaxIf(e.node, e.place, notEmpty(e.devices)) AS devices_node,
+        argMaxIf(e.devices, e.place, notEmpty(e.devices)) AS devices_last,
+        argMaxIf(e.requests, e.place, notEmpty(e.requests)) AS requests,
+        argMaxIf(e.limits, e.place, notEmpty(e.limits)) AS limits,
+        argMaxIf(e.deadline, e.place, e.deadline IS NOT NULL) AS deadline,
+        argMaxIf(e.max_queue_seconds, e.place, e.max_queue_seconds IS NOT NULL) AS max_queue_seconds,
+        argMaxIf(e.latency_target_seconds, e.place, e.latency_target_seconds IS NOT NULL) AS latency_target_seconds,
+        argMaxIf(e.labels, e.place, notEmpty(e.labels)) AS labels,
+        max(e.simulated) AS simulated,
+        argMaxIf(e.reason, e.place, e.state != 'updated') AS reason,
+        argMaxIf(tuple(e.exit_code), e.place, e.state != 'updated').1 AS exit_code,
+        minOrNullIf(e.time, e.state = 'submitted') AS submitted,
+        minOrNullIf(e.time, e.state = 'queued') AS queued,
+        minOrNullIf(e.time, e.state IN ('scheduled', 'started')) AS scheduled,
+        maxOrNullIf(e.time, e.state = 'started') AS started,
+        maxOrNullIf(e.time, e.state = 'evicted') AS evicted,
+        maxOrNullIf(e.time, e.state = 'cancelled') AS cancelled,
+        maxOrNullIf(e.time, e.state = 'failed') AS failed,
+        maxOrNullIf(e.time, e.state = 'finished') AS finished,
+        countIf(e.state = 'started') AS attempts,
+        countIf(e.state = 'evicted') AS evictions,
+        count() AS events
+    FROM
+    (
+        SELECT
+            *,
+            (time, sequence, indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state), event_id) AS place
+        FROM `sextant`.task_events FINAL
+    ) AS e
+    GROUP BY cluster, task
+)
+---- views/tasks_running.sql
+-- What is bound to each node: its tasks and what they asked for.
+CREATE OR REPLACE VIEW `sextant`.tasks_running ON CLUSTER `main` AS
+SELECT
+    cluster, node, count() AS running, countIf(state = 'started') AS started,
+    sum(requests['cpu_cores']) AS cpu_cores,
+    sum(requests['memory_bytes']) AS memory_bytes,
+    sum(arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), requests)))) AS accelerators,
+    arraySort(groupUniqArrayArray(devices)) AS devices,
+    arraySort(groupArray(task)) AS tasks
+FROM `sextant`.tasks
+WHERE state IN ('scheduled', 'started') AND node != ''
+GROUP BY cluster, node
+ORDER BY cluster, node
+---- views/tasks_sla.sql
+-- A row for each promise that was broken, and for each task that failed or was evicted:
+-- which, when, and how it stood with the task. A promise can be broken before the task
+-- ends.
+CREATE OR REPLACE VIEW `sextant`.tasks_sla ON CLUSTER `main` AS
+SELECT
+    cluster, task, tupleElement(violation, 1) AS cause, assumeNotNull(tupleElement(violation, 2)) AS time,
+    tenant, queue, type, priority_class, state, node, devices, reason, deadline, max_queue_seconds, queue_seconds, evictions
+FROM `sextant`.tasks
+ARRAY JOIN arrayFilter(v -> tupleElement(v, 2) IS NOT NULL,
+[
+    ('deadline_missed', if(deadline < if(ended, changed, now64(3, 'UTC')), deadline, NULL)),
+    ('queue_time_exceeded', if(queue_seconds > max_queue_seconds, addMilliseconds(waiting_since, toInt64(max_queue_seconds * 1000)), NULL)),
+    ('failed', if(state = 'failed', failed, NULL)),
+    ('evicted', evicted)
+]) AS violation
+ORDER BY cluster, task, time, cause
+---- views/tasks_times.sql
+-- How long the tasks of each tenant, queue and type waited and ran: those that were placed,
+-- and those that ended.
+CREATE OR REPLACE VIEW `sextant`.tasks_times ON CLUSTER `main` AS
+SELECT
+    cluster, tenant, queue, type, count() AS tasks,
+    countIf(scheduled IS NOT NULL) AS placed,
+    avgIf(queue_seconds, scheduled IS NOT NULL) AS queue_seconds_avg,
+    quantileExactIf(0.5)(queue_seconds, scheduled IS NOT NULL) AS queue_seconds_p50,
+    quantileExactIf(0.95)(queue_seconds, scheduled IS NOT NULL) AS queue_seconds_p95,
+    countIf(state = 'finished') AS finished,
+    countIf(state = 'failed') AS failed,
+    avgIf(run_seconds, state = 'finished') AS run_seconds_avg,
+    quantileExactIf(0.5)(run_seconds, state = 'finished') AS run_seconds_p50,
+    quantileExactIf(0.95)(run_seconds, state = 'finished') AS run_seconds_p95
+FROM `sextant`.tasks
+GROUP BY cluster, tenant, queue, type
+ORDER BY cluster, tenant, queue, type
+---- views/tasks_usage.sql
+-- What the tasks of each tenant and queue hold, and what those that wait ask for.
+CREATE OR REPLACE VIEW `sextant`.tasks_usage ON CLUSTER `main` AS
+SELECT
+    cluster, tenant, queue,
+    countIf(bound) AS running, countIf(waits) AS waiting,
+    sumIf(requests['cpu_cores'], bound) AS cpu_cores, sumIf(requests['cpu_cores'], waits) AS cpu_cores_waiting,
+    sumIf(requests['memory_bytes'], bound) AS memory_bytes, sumIf(requests['memory_bytes'], waits) AS memory_bytes_waiting,
+    sumIf(wanted, bound) AS accelerators, sumIf(wanted, waits) AS accelerators_waiting,
+    maxOrNullIf(queue_seconds, waits AND evictions = 0) AS longest_wait_seconds
+FROM
+(
+    SELECT
+        cluster, tenant, queue, requests, queue_seconds, evictions,
+        state IN ('scheduled', 'started') AS bound,
+        state IN ('submitted', 'queued', 'evicted') AS waits,
+        arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), requests))) AS wanted
+    FROM `sextant`.tasks
+)
+GROUP BY cluster, tenant, queue
+ORDER BY cluster, tenant, queue
 ---- queries/latest_rows.sql
 SELECT
     toString(`node`),
@@ -603,3 +800,9 @@ FROM `sextant`.`features_node_test_v1` FINAL
 WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND tick < fromUnixTimestamp64Milli(toInt64(?), 'UTC')
 ORDER BY `node`, tick
 SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/tasks.sql
+SELECT cluster, task, name, state, tenant, queue, node, changed, toFloat64(ifNull(queue_seconds, nan)), toFloat64(ifNull(run_seconds, nan)), reason
+FROM `sextant`.tasks
+WHERE (? = '' OR state = ?) AND (? = '' OR tenant = ?)
+ORDER BY changed DESC, cluster, task
+LIMIT ?
