@@ -25,6 +25,7 @@ type Config struct {
 	Views      string            `yaml:"views"` // folder of feature views; empty: those built in
 	Pipeline   PipelineConfig    `yaml:"pipeline"`
 	Serve      ServeConfig       `yaml:"serve"`
+	Ingest     IngestConfig      `yaml:"ingest"`
 	Log        LogConfig         `yaml:"log"`
 }
 
@@ -46,6 +47,13 @@ type ServeConfig struct {
 	RefreshEvery config.Duration `yaml:"refresh_every"`
 }
 
+// IngestConfig is the part of what takes task events over HTTP.
+type IngestConfig struct {
+	Listen    string `yaml:"listen"`
+	WebConfig string `yaml:"web_config"`
+	TokenFile string `yaml:"token_file"` // bearer token that senders must present; empty: none
+}
+
 // LogConfig says how much is logged and in which form.
 type LogConfig struct {
 	Level  slog.Level `yaml:"level"`  // debug, info, warn, error
@@ -60,8 +68,9 @@ func defaultConfig() *Config {
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
 			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
-		Serve: ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond)},
-		Log:   LogConfig{Format: "text"},
+		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond)},
+		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
+		Log:    LogConfig{Format: "text"},
 	}
 }
 

@@ -46,7 +46,8 @@ everything behind Kafka.`,
 		Example: `  sextant demo                      # the whole line on this host, nothing else needed
   sextant setup --config s.yaml     # topics, tables and views
   sextant pipeline --config s.yaml  # Kafka → features → ClickHouse
-  sextant serve --config s.yaml     # the feature API`,
+  sextant serve --config s.yaml     # the feature API
+  sextant ingest --config s.yaml    # task events over HTTP`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -54,7 +55,7 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
+		ingestCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
 		health.Command("sextant", "http://"+defaultConfig().Pipeline.Listen), versionCmd())
 	exit.Strict(cmd)
 	return cmd
