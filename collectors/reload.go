@@ -62,11 +62,27 @@ func (a *agent) reload() (restart []string, err error) {
 	return restart, nil
 }
 
+// startOnly are the sections that are read at the start and never again, by key, in the
+// order of the example file. Their intervals are read again.
+func (c *Config) startOnly() []startSection {
+	return []startSection{
+		{"node", &c.Node}, {"host", &c.Host}, {"dcgm", &c.DCGM}, {"nvml", &c.NVML}, {"telegraf", &c.Telegraf},
+		{"inventory", &c.Inventory}, {"kafka", &c.Kafka}, {"spool", &c.Spool}, {"web", &c.Web}, {"receive", &c.Receive},
+	}
+}
+
+type startSection struct {
+	key   string
+	value any // a pointer into the configuration
+}
+
 // with is the configuration after a reload: the sections that are fixed at the start stay.
 func (c *Config) with(next *Config) *Config {
 	out := *next
-	out.Node, out.Kafka, out.Spool, out.Web, out.Receive = c.Node, c.Kafka, c.Spool, c.Web, c.Receive
-	out.Host, out.DCGM, out.NVML, out.Telegraf = c.Host, c.DCGM, c.NVML, c.Telegraf
+	now := c.startOnly()
+	for i, s := range out.startOnly() {
+		reflect.ValueOf(s.value).Elem().Set(reflect.ValueOf(now[i].value).Elem())
+	}
 	out.Host.Interval, out.DCGM.Interval, out.NVML.Interval = next.Host.Interval, next.DCGM.Interval, next.NVML.Interval
 	return &out
 }
@@ -78,12 +94,9 @@ func fixed(now, next *Config) []string {
 	a.DCGM.Interval, b.DCGM.Interval = 0, 0
 	a.NVML.Interval, b.NVML.Interval = 0, 0
 	var out []string
-	for _, s := range []struct {
-		key  string
-		x, y any
-	}{{"node", a.Node, b.Node}, {"host", a.Host, b.Host}, {"dcgm", a.DCGM, b.DCGM}, {"nvml", a.NVML, b.NVML}, {"telegraf", a.Telegraf, b.Telegraf}, {"kafka", a.Kafka, b.Kafka}, {"spool", a.Spool, b.Spool}, {"web", a.Web, b.Web},
-		{"receive", a.Receive, b.Receive}} {
-		if !reflect.DeepEqual(s.x, s.y) {
+	before := a.startOnly()
+	for i, s := range b.startOnly() {
+		if !reflect.DeepEqual(s.value, before[i].value) {
 			out = append(out, s.key)
 		}
 	}

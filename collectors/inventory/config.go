@@ -47,7 +47,8 @@ type Neighbour struct {
 
 // Defaults reads this host once a minute and sends what changed, and all once an hour.
 func Defaults() Config {
-	return Config{Enabled: true, Interval: config.Duration(time.Minute), Resend: config.Duration(time.Hour), Topic: topics.Inventory}
+	return Config{Enabled: true, Interval: config.Duration(time.Minute), Resend: config.Duration(time.Hour), Topic: topics.Inventory,
+		Neighbours: []Neighbour{}, Labels: map[string]string{}}
 }
 
 // Check reports every fault, each beginning with its key below the given path.
