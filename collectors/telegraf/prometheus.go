@@ -131,7 +131,7 @@ func (p *promInput) page(u *url.URL, acc upstream.Accumulator) error {
 
 // request has the headers and credentials of the settings.
 func (p *promInput) request(u *url.URL) (*http.Request, error) {
-	req, err := http.NewRequest(http.MethodGet, u.String(), nil)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil) // the client has a timeout
 	if err != nil {
 		return nil, err
 	}
