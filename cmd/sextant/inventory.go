@@ -33,15 +33,15 @@ func runInventory(ctx context.Context, cfg *Config, db *clickhouse.DB, dead *kaf
 	}}
 	opts := kafka.ConsumerOptions{Group: inventoryGroup(cfg.Pipeline.Group), Topic: topics.Inventory, Logger: log}
 	return kafka.Consume(ctx, cfg.Kafka, opts, func(ctx context.Context, p *kafka.Partition) error {
-		return inventory.Run(ctx, inventorySource{p}, sink, run)
+		return inventory.Run(ctx, offsetSource{p}, sink, run)
 	})
 }
 
-// inventorySource is a Kafka partition as the inventory's consumer reads it.
-type inventorySource struct{ p *kafka.Partition }
+// offsetSource is a Kafka partition of which the offset is all that a restart needs.
+type offsetSource struct{ p *kafka.Partition }
 
-func (s inventorySource) Fetch(ctx context.Context) ([]wire.Record, error) { return s.p.Fetch(ctx) }
+func (s offsetSource) Fetch(ctx context.Context) ([]wire.Record, error) { return s.p.Fetch(ctx) }
 
-func (s inventorySource) Commit(ctx context.Context, next int64) error {
+func (s offsetSource) Commit(ctx context.Context, next int64) error {
 	return s.p.Commit(ctx, next, "")
 }

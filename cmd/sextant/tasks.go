@@ -39,7 +39,7 @@ func runTasks(ctx context.Context, cfg *Config, db *clickhouse.DB, dead *kafka.P
 	}}
 	opts := kafka.ConsumerOptions{Group: tasksGroup(cfg.Pipeline.Group), Topic: topics.Tasks, Logger: log}
 	return kafka.Consume(ctx, cfg.Kafka, opts, func(ctx context.Context, p *kafka.Partition) error {
-		return tasks.Run(ctx, inventorySource{p}, sink, run)
+		return tasks.Run(ctx, offsetSource{p}, sink, run)
 	})
 }
 

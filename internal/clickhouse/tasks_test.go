@@ -38,16 +38,21 @@ func on(node string, devices ...string) func(*schema.Event) {
 	return func(e *schema.Event) { e.Node, e.Devices = node, devices }
 }
 
-// writeTasks stores events as the pipeline would, read off Kafka at those offsets.
+// arrivals is how many events came so far, in milliseconds the broker's time since long
+// after t0.
+var arrivals int64
+
+// writeTasks stores events as the pipeline would, read off Kafka in this order.
 func writeTasks(t *testing.T, db *DB, events ...*schema.Event) {
 	t.Helper()
 	var rows []tasks.Row
-	for i, e := range events {
+	for _, e := range events {
+		arrivals++
 		b, err := e.Encode(e.Time)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row, err := tasks.Decode(&wire.Record{Offset: int64(i), Ingest: e.Time, Value: b})
+		row, err := tasks.Decode(&wire.Record{Offset: arrivals, Ingest: t0 + 100*86400_000 + arrivals, Value: b})
 		if err != nil {
 			t.Fatal(err)
 		}
