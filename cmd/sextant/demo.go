@@ -119,7 +119,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	}
 	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, views)
 	watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
-		sql: "http://" + parts.clickhouse.Addr()})
+		sql: "http://" + parts.clickhouse.Addr(), simulated: o.simulate > 0})
 	if err := line.Stop(); err != nil {
 		return err
 	}

@@ -11,12 +11,13 @@ import (
 
 // watching is what the demo's progress view needs.
 type watching struct {
-	screen   *screen
-	reg      prometheus.Gatherer
-	ask      *question
-	sql      string // URL of ClickHouse
-	began    time.Time
-	duration time.Duration
+	screen    *screen
+	reg       prometheus.Gatherer
+	ask       *question
+	sql       string // URL of ClickHouse
+	simulated bool   // there are devices that do not exist
+	began     time.Time
+	duration  time.Duration
 }
 
 // watch shows what the line does until ctx ends or the duration is over. It prints the
@@ -71,8 +72,14 @@ func (w watching) announce(ctx context.Context, what string, names []string) {
 
 the same in SQL:
 
-  curl -s %s -d "SELECT * FROM sextant.node_monitoring ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
-`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql)
+  curl -s %s -d "SELECT * FROM sextant.node_monitoring WHERE node = '%s' ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
+`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql, w.ask.node)
+	if w.simulated && len(names) == len(w.ask.features) {
+		w.screen.Print(`devices of every vendor, with one meaning (simulated ones here):
+
+  curl -s %s -d "SELECT vendor, count(), avg(busy_ratio), sum(mem_used_bytes), sum(power_watts) FROM sextant.accelerators WHERE slice = '' GROUP BY vendor FORMAT PrettyCompact"
+`, w.sql)
+	}
 }
 
 // lines is the state of each step, from the program's own metrics.

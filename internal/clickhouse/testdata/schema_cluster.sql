@@ -375,6 +375,33 @@ COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 CREATE OR REPLACE VIEW `sextant`.`node_test` ON CLUSTER `main` AS
 SELECT * FROM `sextant`.`features_node_test_v1` FINAL
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
+---- views/accelerators.sql
+-- The newest readings of each accelerator, over all vendors with one meaning: busy as a
+-- ratio of 0 to 1, memory in bytes, power in watts, temperature in degrees Celsius. A
+-- reading that is older than a minute, or that the vendor does not give, is NULL. Rows are
+-- of whole devices; a slice (MIG, vNPU, partition) has a row of its own with its name in
+-- slice.
+CREATE OR REPLACE VIEW `sextant`.accelerators ON CLUSTER `main` AS
+SELECT
+    n.node AS node,
+    n.labels['vendor'] AS vendor,
+    n.labels['device'] AS device,
+    n.labels['slice'] AS slice,
+    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_busy_ratio') AS busy_ratio,
+    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_used_bytes') AS mem_used_bytes,
+    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_total_bytes') AS mem_total_bytes,
+    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_power_watts') AS power_watts,
+    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_temp_celsius' AND n.labels['sensor'] = 'core') AS temp_celsius,
+    max(s.ts) AS newest,
+    n.labels['simulated'] = 'true' AS simulated
+FROM `sextant`.samples AS s FINAL
+INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
+    AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%')
+    AND NOT isNaN(s.value)
+GROUP BY node, vendor, device, slice, simulated
+ORDER BY node, vendor, device, slice
+SETTINGS distributed_product_mode = 'local'
 ---- views/devices.sql
 -- The accelerators of each node, as its newest inventory has them.
 CREATE OR REPLACE VIEW `sextant`.devices ON CLUSTER `main` AS
