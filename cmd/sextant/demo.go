@@ -75,7 +75,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer closeLog()
+	defer func() { _ = closeLog() }() // the last line is written by then
 	reg := newRegistry()
 	began := time.Now()
 

@@ -34,7 +34,7 @@ func TestInterruptedSaysSoOnce(t *testing.T) {
 	signal := errors.New("interrupt signal received")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	failed := fmt.Errorf("migrate: %w", &url.Error{Op: "Post", URL: "http://x", Err: signal})
-	if got := interrupted(ctx, failed); got != failed {
+	if got := interrupted(ctx, failed); !errors.Is(got, failed) {
 		t.Errorf("without a signal: %v", got)
 	}
 	cancel(signal)
@@ -45,7 +45,7 @@ func TestInterruptedSaysSoOnce(t *testing.T) {
 		}
 	}
 	own := errors.New("no feature was served")
-	if got := interrupted(ctx, own); got != own {
+	if got := interrupted(ctx, own); !errors.Is(got, own) {
 		t.Errorf("a failure of its own: %v", got)
 	}
 	if got := interrupted(ctx, nil); got != nil {

@@ -89,7 +89,7 @@ func sendInventories(ctx context.Context, docs []*inventory.Document, p *kafka.P
 		for i, err := range p.Send(ctx, msgs) {
 			if err != nil {
 				failed = append(failed, due[i])
-				log.Debug("simulated inventory not sent, trying on", "node", due[i].Node, "error", err)
+				log.Debug("simulated inventory not sent, trying on", "node", due[i].Node, "err", err)
 			}
 		}
 		wait := time.Second

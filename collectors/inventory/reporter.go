@@ -67,7 +67,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 			wait = min(pause, wait)
 			pause = min(2*pause, r.cfg.Interval.D())
 			if !r.failing {
-				r.log.Warn("inventory not sent, trying on", "error", err)
+				r.log.Warn("inventory not sent, trying on", "err", err)
 			}
 			r.failing = true
 		} else if err == nil {
@@ -112,7 +112,7 @@ func (r *Reporter) turn(ctx context.Context) error {
 	err = r.send.Send(ctx, []kafka.Message{{Topic: r.cfg.Topic, Key: []byte(d.Node), Value: value}})[0]
 	r.metrics.sent(err, len(value), now)
 	if errors.Is(err, kafka.ErrTooLarge) {
-		r.log.Error("inventory refused for its size", "bytes", len(value), "error", err)
+		r.log.Error("inventory refused for its size", "bytes", len(value), "err", err)
 	} else if err != nil {
 		return err
 	}

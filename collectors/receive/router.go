@@ -133,7 +133,7 @@ func (r *router) learn(b *batch, i int) (*series, error) {
 	}
 	h, ls, keep, err := r.rules.apply(ls)
 	if !keep || err != nil {
-		return &series{dropped: !keep, refused: err}, nil
+		return &series{dropped: !keep, refused: err}, nil //nolint:nilerr // the fault is the series', and is answered with it
 	}
 	id := hash(h.node, ls, r.seed)
 	s := r.named[id]

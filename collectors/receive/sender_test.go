@@ -218,7 +218,7 @@ func consume(t *testing.T, addr string, want map[string]bool) {
 				for _, r := range records {
 					e, err := wire.ParseEnvelope(r.Headers)
 					if err != nil || string(r.Key) != e.Node || e.State != wire.StateOK {
-						return fmt.Errorf("record %d with key %s: %+v: %v", r.Offset, r.Key, e, err)
+						return fmt.Errorf("record %d with key %s: %+v: %w", r.Offset, r.Key, e, err)
 					}
 					for _, l := range linesOf(t, e.Node, e.Target, r.Value) {
 						fresh, ok := want[l]

@@ -188,7 +188,7 @@ func (s *Shipper) takeFresh() []spool.Item {
 func (s *Shipper) readFailed(err error) {
 	s.m.readFailed.Inc()
 	s.hold = s.opt.MaxBackoff
-	s.log.Error("spool cannot be read, its entries stay", "error", err)
+	s.log.Error("spool cannot be read, its entries stay", "err", err)
 }
 
 // ship sends items and settles each by its own result.
@@ -230,9 +230,9 @@ func (s *Shipper) ship(ctx context.Context, items []spool.Item) {
 
 func (s *Shipper) sideline(it spool.Item, reason error) {
 	s.m.oversize.Inc()
-	s.log.Warn("record is too large for the broker, side-lined", "target", it.Target, "seq", it.Seq, "bytes", len(it.Payload), "error", reason)
+	s.log.Warn("record is too large for the broker, side-lined", "target", it.Target, "seq", it.Seq, "bytes", len(it.Payload), "err", reason)
 	if err := s.spool.Sideline(it, reason); err != nil {
-		s.log.Error("side-lined record is lost", "error", err)
+		s.log.Error("side-lined record is lost", "err", err)
 	}
 }
 
@@ -242,7 +242,7 @@ func (s *Shipper) absent(err error) {
 	s.m.up.Set(0)
 	if s.backoff == 0 {
 		s.away = time.Now()
-		s.log.Warn("broker lost, entries wait in the spool", "error", err, "pending", s.spool.Pending())
+		s.log.Warn("broker lost, entries wait in the spool", "err", err, "pending", s.spool.Pending())
 	}
 	s.backoff = min(max(2*s.backoff, s.opt.MinBackoff), s.opt.MaxBackoff)
 	s.hold = s.backoff

@@ -141,7 +141,7 @@ func (s *Spool) makeRoom(size int64) error {
 func (s *Spool) setFault(err error) {
 	switch {
 	case err != nil && s.fault == nil:
-		s.log.Error("spool cannot be written, entries are held in memory", "dir", s.dir, "error", err, "memory_bytes", s.opt.MemoryBytes)
+		s.log.Error("spool cannot be written, entries are held in memory", "dir", s.dir, "err", err, "memory_bytes", s.opt.MemoryBytes)
 	case err == nil && s.fault != nil:
 		s.log.Info("spool can be written again", "dir", s.dir, "held_in_memory", len(s.memory.held), "dropped_from_memory", s.memory.dropped)
 	}

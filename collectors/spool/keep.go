@@ -76,7 +76,7 @@ func (s *Spool) sync() bool {
 			s.rotate()
 		}
 		if s.syncErr == nil {
-			s.log.Error("spool cannot be synced: a power cut would lose entries", "dir", s.dir, "error", err)
+			s.log.Error("spool cannot be synced: a power cut would lose entries", "dir", s.dir, "err", err)
 		}
 	}
 	if err == nil && s.syncErr != nil {
@@ -105,11 +105,11 @@ func (s *Spool) reclaim() {
 		s.m.journalFailed.Inc()
 		defer func() { _ = s.journal.rewrite() }() // with the room that there is now
 	} else if err := s.syncJournal(); err != nil {
-		s.log.Warn("spool journal cannot be synced, segments stay", "dir", s.dir, "error", err)
+		s.log.Warn("spool journal cannot be synced, segments stay", "dir", s.dir, "err", err)
 		return
 	}
 	if err := s.unlink(s.reclaimable()); err != nil {
-		s.log.Warn("spool segment cannot be removed", "dir", s.dir, "error", err)
+		s.log.Warn("spool segment cannot be removed", "dir", s.dir, "err", err)
 	}
 }
 

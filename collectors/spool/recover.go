@@ -26,7 +26,7 @@ func (s *Spool) recover() error {
 	}
 	journal, fresh, why := openJournal(s.dir, s.agent, s.opt.Sync != SyncNone)
 	if why != nil {
-		s.log.Warn("spool journal is unreadable: its entries are sent again", "dir", s.dir, "error", why)
+		s.log.Warn("spool journal is unreadable: its entries are sent again", "dir", s.dir, "err", why)
 	}
 	s.journal = journal
 	if err := s.closeTail(); err != nil {
@@ -45,9 +45,9 @@ func (s *Spool) recover() error {
 	// A full disk must not keep the agent down: the journal in memory is right, and the
 	// next record tries again.
 	if err := s.journal.rewrite(); err != nil {
-		s.log.Warn("spool journal cannot be written", "dir", s.dir, "error", err)
+		s.log.Warn("spool journal cannot be written", "dir", s.dir, "err", err)
 	} else if err := s.unlink(s.reclaimable()); err != nil {
-		s.log.Warn("spool segment cannot be removed", "dir", s.dir, "error", err)
+		s.log.Warn("spool segment cannot be removed", "dir", s.dir, "err", err)
 	}
 	s.log.Info("spool open", "dir", s.dir, "agent", s.agent, "next", s.next,
 		"pending", s.journal.settled.missing(span{1, s.next}), "bytes", s.bytes, "dropped", s.journal.dropped)

@@ -101,7 +101,7 @@ func visit(e *Engine, n int) (err error) {
 		func() { err = c.Exec(ctx, "INSERT INTO t SELECT {n:UInt64}", Param{"n", fmt.Sprint(n)}) },
 		func() {
 			if failed := c.Exec(ctx, "SELECT throwIf(1)"); code(failed) != 395 {
-				err = fmt.Errorf("throwIf: %v", failed)
+				err = fmt.Errorf("throwIf: %w", failed)
 			}
 		},
 		func() { s, err = c.Stream(ctx, "SELECT number FROM numbers(200000)", "TabSeparated") },

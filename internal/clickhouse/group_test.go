@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func TestBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.stop()
-	if n, err := b.Read(make([]byte, 10)); n != 0 || err != io.EOF {
+	if n, err := b.Read(make([]byte, 10)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("after stop: %d bytes, %v", n, err)
 	}
 }

@@ -79,7 +79,7 @@ func runPrinted(t *testing.T, p *process, begin string) string {
 			line = string(m[1])
 			return nil
 		}
-		return fmt.Errorf("not printed yet: %v", err)
+		return fmt.Errorf("not printed yet: %w", err)
 	})
 	out, err := exec.Command("sh", "-c", line).Output()
 	if err != nil {

@@ -84,6 +84,6 @@ func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	<-ended // http.ErrServerClosed
+	_ = <-ended // http.ErrServerClosed
 	return err
 }

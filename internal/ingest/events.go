@@ -74,7 +74,7 @@ func (s *server) accept(w http.ResponseWriter, r *http.Request) int {
 	status = http.StatusAccepted
 	switch {
 	case unsent != nil:
-		s.log.Warn("task events not stored", "events", len(msgs)-accepted, "error", unsent)
+		s.log.Warn("task events not stored", "events", len(msgs)-accepted, "err", unsent)
 		w.Header().Set("Retry-After", "1")
 		status = http.StatusServiceUnavailable
 	case refused > 0:

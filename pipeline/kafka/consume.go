@@ -101,7 +101,7 @@ func (c *consumer) awaitTopic(ctx context.Context) bool {
 		}
 		if said != err.Error() {
 			said = err.Error()
-			c.log.Warn("waiting for the broker and the topic", "error", err)
+			c.log.Warn("waiting for the broker and the topic", "err", err)
 		}
 		if !sleep(ctx, rejoinBackoff) {
 			return false
@@ -126,7 +126,7 @@ func (c *consumer) consume(ctx context.Context, group *kafka.ConsumerGroup) {
 		case err != nil:
 			if said != err.Error() {
 				said = err.Error()
-				c.log.Warn("joining the group failed, trying on", "error", err)
+				c.log.Warn("joining the group failed, trying on", "err", err)
 			}
 		default:
 			said = ""
@@ -159,7 +159,7 @@ func (c *consumer) generation(ctx context.Context, gen *kafka.Generation) {
 	starts, err := c.starts(ctx, ids)
 	if err != nil {
 		c.ended(0, 1)
-		c.log.Warn("no place to start from, rejoining", "error", err)
+		c.log.Warn("no place to start from, rejoining", "err", err)
 		gen.Start(func(context.Context) {}) // a function that returns ends the generation
 		return
 	}
@@ -194,10 +194,10 @@ func (c *consumer) partition(ctx context.Context, p *Partition) {
 	case interrupted && (err == nil || errors.Is(err, context.Canceled)):
 		c.ended(time.Since(began), 0)
 	case errors.Is(err, ErrFenced):
-		log.Info("partition was taken over", "error", err)
+		log.Info("partition was taken over", "err", err)
 	default:
 		c.ended(time.Since(began), 1)
-		log.Warn("partition ended, rejoining", "error", err)
+		log.Warn("partition ended, rejoining", "err", err)
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *readAhead) turn(ctx context.Context, err error) {
 		return
 	}
 	if r.failing = failed; failed {
-		r.log.Warn("fetch fails, trying on", "partition", r.p.id, "offset", r.next, "error", err)
+		r.log.Warn("fetch fails, trying on", "partition", r.p.id, "offset", r.next, "err", err)
 	} else {
 		r.log.Info("fetch works again", "partition", r.p.id, "offset", r.next)
 	}
@@ -144,6 +144,6 @@ func (r *readAhead) skipCorrupt(bad *corruptError) {
 	r.corrupt = 0
 	to := max(min(bad.Next, r.p.watermark.Load()), bad.From+1)
 	r.p.metrics.lost.WithLabelValues("corrupt").Add(float64(to - bad.From))
-	r.log.Error("skipping a corrupt record batch", "partition", r.p.id, "from", bad.From, "to", to-1, "error", bad.Err)
+	r.log.Error("skipping a corrupt record batch", "partition", r.p.id, "from", bad.From, "to", to-1, "err", bad.Err)
 	r.next = to
 }

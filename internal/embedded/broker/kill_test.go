@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		b, err := Start(context.Background(), Config{Dir: dir, Topics: testTopics(), Group: testGroup})
 		if err != nil {
-			fmt.Println("error", err)
+			fmt.Println("err", err)
 			os.Exit(1)
 		}
 		fmt.Println("addr", b.Addr())

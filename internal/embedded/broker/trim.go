@@ -30,7 +30,7 @@ func (b *Broker) trimLoop(ctx context.Context) {
 		}
 		b.trim()
 		if err := b.measure(); err != nil {
-			b.log.Warn("measuring the data directory", "error", err)
+			b.log.Warn("measuring the data directory", "err", err)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (b *Broker) trim() {
 				continue
 			}
 			if err := b.cluster.DeleteRecords(t.Name, p.Partition, to); err != nil {
-				b.log.Warn("trimming", "topic", t.Name, "partition", p.Partition, "to", to, "error", err)
+				b.log.Warn("trimming", "topic", t.Name, "partition", p.Partition, "to", to, "err", err)
 				continue
 			}
 			b.metrics.trimmed.Add(float64(to - p.LogStartOffset))

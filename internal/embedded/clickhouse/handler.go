@@ -43,7 +43,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.metrics.observe(err, o.stats, time.Since(begun))
 	if err != nil {
 		e := exception(err)
-		s.cfg.Logger.Debug("clickhouse: statement failed", slog.String("query_id", q.id), slog.Int("code", e.Code), slog.String("error", e.Text))
+		s.cfg.Logger.Debug("clickhouse: statement failed", slog.String("query_id", q.id), slog.Int("code", e.Code), slog.String("err", e.Text))
 		// A client that still sends its body would not see an answer before the
 		// connection is reset: what is left of the body is read, within bounds.
 		_, _ = io.CopyN(io.Discard, r.Body, maxDrain)

@@ -64,14 +64,14 @@ func TestMain(m *testing.M) {
 func serve(dir string) int {
 	s, err := Start(context.Background(), Config{Dir: dir, Library: library, Drain: 200 * time.Millisecond})
 	if err != nil {
-		fmt.Println("error", err)
+		fmt.Println("err", err)
 		return 1
 	}
 	fmt.Println("addr", s.Addr())
 	io.Copy(io.Discard, os.Stdin)
 	begun := time.Now()
 	if err := s.Close(); err != nil {
-		fmt.Println("error", err)
+		fmt.Println("err", err)
 		return 1
 	}
 	fmt.Println("closed", time.Since(begun) < 5*time.Second)
