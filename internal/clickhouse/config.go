@@ -98,6 +98,9 @@ func (c Config) Validate() error {
 		fail("max_conns", "%d is below 4: two inserts, a read and a check at once", c.MaxConns)
 	}
 	c.TLS.validate(fail)
+	if c.PasswordFile != "" && !c.TLS.Enabled && c.leavesHost() {
+		fail("tls.enabled", "a password would leave this host readable")
+	}
 	c.Retention.validate(fail)
 	return errors.Join(errs...)
 }

@@ -42,6 +42,21 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	}
 }
 
+func TestPasswordNeedsTLSBeyondThisHost(t *testing.T) {
+	for _, tc := range []struct {
+		addr string
+		tls  bool
+		ok   bool
+	}{{"127.0.0.1:9000", false, true}, {"localhost:9000", false, true}, {"ch.example.net:9440", true, true}, {"ch.example.net:9000", false, false}} {
+		c := DefaultConfig()
+		c.Addr, c.PasswordFile, c.TLS.Enabled = []string{tc.addr}, "password", tc.tls
+		err := c.Validate()
+		if (err == nil) != tc.ok || err != nil && !strings.Contains(err.Error(), "tls.enabled: a password") {
+			t.Errorf("%s, tls %v: %v", tc.addr, tc.tls, err)
+		}
+	}
+}
+
 func TestSecretsComeFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {

@@ -66,13 +66,21 @@ func (c Config) compression() string {
 	if c.Compression != "auto" {
 		return c.Compression
 	}
+	if c.leavesHost() {
+		return "lz4"
+	}
+	return "none"
+}
+
+// leavesHost says whether an address is not of this machine.
+func (c Config) leavesHost() bool {
 	for _, a := range c.Addr {
 		host, _, err := net.SplitHostPort(a)
 		if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return "lz4"
+			return true
 		}
 	}
-	return "none"
+	return false
 }
 
 // insertContext carries what an insert needs beside its rows. Over HTTP the client would
