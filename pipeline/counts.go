@@ -1,11 +1,6 @@
 package pipeline
 
-import (
-	"slices"
-
-	"sextant/pipeline/evaluate"
-	"sextant/schema/wire"
-)
+import "sextant/pipeline/evaluate"
 
 // FeatureCounts says what became of one feature's results that are not stored.
 type FeatureCounts = evaluate.Counts
@@ -82,13 +77,3 @@ func (m *Machine) Windows() int { return m.eval.Store().Len() }
 
 // Watermark is how far event time has come, unix ms.
 func (m *Machine) Watermark() int64 { return m.time.watermark }
-
-func copyRecord(r *wire.Record) wire.Record {
-	c := *r
-	c.Key, c.Value = slices.Clone(r.Key), slices.Clone(r.Value)
-	c.Headers = make([]wire.Header, len(r.Headers))
-	for i, h := range r.Headers {
-		c.Headers[i] = wire.Header{Key: h.Key, Value: slices.Clone(h.Value)}
-	}
-	return c
-}

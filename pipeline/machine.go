@@ -143,7 +143,7 @@ func (m *Machine) enter(rec *wire.Record) {
 func (m *Machine) refuse(rec *wire.Record, err error) error {
 	m.counts.Dead++
 	if !m.replaying {
-		m.batch.Dead = append(m.batch.Dead, DeadLetter{copyRecord(rec), err.Error()})
+		m.batch.Dead = append(m.batch.Dead, DeadLetter{rec.Clone(), err.Error()})
 	}
 	return fmt.Errorf("record %s/%d@%d: %w", m.cfg.Topic, rec.Partition, rec.Offset, err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/online"
+	"sextant/internal/bearer"
 )
 
 // Limits of one request. A zero field has the default.
@@ -79,7 +80,9 @@ func New(store *online.Store, views []*features.View, opts Options) (http.Handle
 	if s.metrics, err = newMetrics(opts.Registerer); err != nil {
 		return nil, fmt.Errorf("register API metrics: %w", err)
 	}
-	guard, err := newGuard(opts.TokenFile)
+	guard, err := bearer.Guard(opts.TokenFile, func(w http.ResponseWriter, why string) {
+		writeError(w, &requestError{http.StatusUnauthorized, why})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/internal/bearer"
 )
 
 func tokenFile(t *testing.T, text string) string {
@@ -61,10 +63,10 @@ func TestBadTokenFiles(t *testing.T) {
 	views, src := world()
 	store := storeOf(t, views, src)
 	for name, text := range map[string]string{
-		"empty": "", "short": "0123456789abcde\n", "long": strings.Repeat("x", maxToken+1), "two words": "0123456789 abcdef",
+		"empty": "", "short": "0123456789abcde\n", "long": strings.Repeat("x", bearer.MaxToken+1), "two words": "0123456789 abcdef",
 	} {
 		_, err := New(store, views, Options{TokenFile: tokenFile(t, text)})
-		if err == nil || !strings.HasPrefix(err.Error(), "read API token: ") || text != "" && strings.Contains(err.Error(), "0123") {
+		if err == nil || !strings.HasPrefix(err.Error(), "read token: ") || text != "" && strings.Contains(err.Error(), "0123") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

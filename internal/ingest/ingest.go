@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"sextant/internal/bearer"
 	"sextant/pipeline/kafka"
 )
 
@@ -59,7 +60,9 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	guard, err := newGuard(opts.TokenFile)
+	guard, err := bearer.Guard(opts.TokenFile, func(w http.ResponseWriter, why string) {
+		refuse(w, http.StatusUnauthorized, why)
+	})
 	if err != nil {
 		return nil, err
 	}

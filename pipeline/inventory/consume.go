@@ -5,14 +5,13 @@ package inventory
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sextant/pipeline/stateless"
 	schema "sextant/schema/inventory"
-	"sextant/schema/wire"
 )
 
 // Row is one record of the topic, decoded.
@@ -25,20 +24,13 @@ type Row struct {
 	Text      string           // the document as it was sent
 }
 
-// DeadLetter is a record that can never be read, copied, with the reason.
-type DeadLetter struct {
-	Record wire.Record
-	Reason string
-}
-
-// Source is one partition of the topic.
-type Source interface {
-	// Fetch returns the next records, or none after a while. They are valid until the next
-	// Fetch.
-	Fetch(ctx context.Context) ([]wire.Record, error)
-	// Commit makes a restart begin at next.
-	Commit(ctx context.Context, next int64) error
-}
+// DeadLetter, Source and Keep are those of every consumer of records that stand for
+// themselves.
+type (
+	DeadLetter = stateless.DeadLetter
+	Source     = stateless.Source
+	Keep       = stateless.Keep
+)
 
 // Sink stores rows. They are durable on return; rows that are written again replace
 // themselves.
@@ -46,14 +38,11 @@ type Sink interface {
 	WriteInventory(ctx context.Context, rows []Row) error
 }
 
-// Keep stores dead letters durably.
-type Keep func(ctx context.Context, dead []DeadLetter) error
-
 // Config says how much is gathered for one write. A zero field takes the default.
 type Config struct {
 	MaxRows  int           // default 256
 	MaxDelay time.Duration // default 2 s: a store wants few large inserts, and nobody waits for a document
-	Dead     Keep
+	Dead     Keep          // needed
 	Metrics  *Metrics
 	Log      *slog.Logger
 }
@@ -90,71 +79,19 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Run reads until ctx ends or a part fails. It commits only what is stored.
 func Run(ctx context.Context, src Source, sink Sink, cfg Config) error {
 	cfg = cfg.withDefaults()
-	b := &batch{}
-	for {
-		records, err := src.Fetch(ctx)
-		if err != nil {
-			return err // what is gathered is read again by the next owner of the partition
-		}
-		for i := range records {
-			b.add(&records[i])
-		}
-		if len(b.rows)+len(b.dead) >= cfg.MaxRows || b.next > 0 && time.Since(b.began) >= cfg.MaxDelay {
-			if err := b.flush(ctx, src, sink, cfg); err != nil {
-				return err
-			}
-		}
-	}
+	return stateless.Run(ctx, src, stateless.Config[Row]{
+		What: "inventory documents", MaxRows: cfg.MaxRows, MaxDelay: cfg.MaxDelay,
+		Decode: Decode, Write: sink.WriteInventory, Dead: cfg.Dead, Count: cfg.Metrics.count, Log: cfg.Log,
+	})
 }
 
-// batch is what is stored and committed together.
-type batch struct {
-	rows  []Row
-	dead  []DeadLetter
-	next  int64 // offset to commit; 0: the batch is empty
-	began time.Time
-}
-
-func (b *batch) add(r *wire.Record) {
-	if b.next == 0 {
-		b.began = time.Now()
-	}
-	b.next = r.Offset + 1
-	row, err := Decode(r)
-	if err != nil {
-		b.dead = append(b.dead, DeadLetter{Record: clone(r), Reason: err.Error()})
-		return
-	}
-	b.rows = append(b.rows, row)
-}
-
-func (b *batch) flush(ctx context.Context, src Source, sink Sink, cfg Config) error {
-	if len(b.rows) > 0 {
-		if err := sink.WriteInventory(ctx, b.rows); err != nil {
-			return fmt.Errorf("store %d inventory documents: %w", len(b.rows), err)
-		}
-	}
-	if len(b.dead) > 0 && cfg.Dead != nil {
-		if err := cfg.Dead(ctx, b.dead); err != nil {
-			return err
-		}
-	}
-	if len(b.dead) > 0 {
-		d := &b.dead[0]
-		cfg.Log.Warn("inventory documents cannot be read", "documents", len(b.dead), "first", string(d.Record.Key), "partition", d.Record.Partition,
-			"offset", d.Record.Offset, "reason", d.Reason)
-	}
-	if err := src.Commit(ctx, b.next); err != nil {
-		return fmt.Errorf("commit %d: %w", b.next, err)
-	}
-	for i := range b.rows {
+func (m *Metrics) count(rows []Row, dead int) {
+	for i := range rows {
 		result := "stored"
-		if b.rows[i].Document == nil {
+		if rows[i].Document == nil {
 			result = "gone"
 		}
-		cfg.Metrics.documents.WithLabelValues(result).Inc()
+		m.documents.WithLabelValues(result).Inc()
 	}
-	cfg.Metrics.documents.WithLabelValues("dead").Add(float64(len(b.dead)))
-	*b = batch{}
-	return nil
+	m.documents.WithLabelValues("dead").Add(float64(dead))
 }

@@ -1,9 +1,7 @@
 package inventory
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	schema "sextant/schema/inventory"
@@ -28,14 +26,4 @@ func Decode(r *wire.Record) (Row, error) {
 	}
 	row.Document, row.Text = d, string(r.Value)
 	return row, nil
-}
-
-func clone(r *wire.Record) wire.Record {
-	c := *r
-	c.Key, c.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
-	c.Headers = slices.Clone(r.Headers)
-	for i := range c.Headers {
-		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
-	}
-	return c
 }

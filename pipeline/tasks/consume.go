@@ -5,14 +5,13 @@ package tasks
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sextant/pipeline/stateless"
 	schema "sextant/schema/tasks"
-	"sextant/schema/wire"
 )
 
 // Row is one record of the topic, decoded.
@@ -24,29 +23,19 @@ type Row struct {
 	Text      string // the event in its canonical form
 }
 
-// DeadLetter is a record that can never be read, copied, with the reason.
-type DeadLetter struct {
-	Record wire.Record
-	Reason string
-}
-
-// Source is one partition of the topic.
-type Source interface {
-	// Fetch returns the next records, or none after a while. They are valid until the next
-	// Fetch.
-	Fetch(ctx context.Context) ([]wire.Record, error)
-	// Commit makes a restart begin at next.
-	Commit(ctx context.Context, next int64) error
-}
+// DeadLetter, Source and Keep are those of every consumer of records that stand for
+// themselves.
+type (
+	DeadLetter = stateless.DeadLetter
+	Source     = stateless.Source
+	Keep       = stateless.Keep
+)
 
 // Sink stores rows. They are durable on return; rows that are written again replace
 // themselves.
 type Sink interface {
 	WriteTasks(ctx context.Context, rows []Row) error
 }
-
-// Keep stores dead letters durably.
-type Keep func(ctx context.Context, dead []DeadLetter) error
 
 // Config says how much is gathered for one write. A zero field takes the default.
 type Config struct {
@@ -89,62 +78,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Run reads until ctx ends or a part fails. It commits only what is stored.
 func Run(ctx context.Context, src Source, sink Sink, cfg Config) error {
 	cfg = cfg.withDefaults()
-	b := &batch{}
-	for {
-		records, err := src.Fetch(ctx)
-		if err != nil {
-			return err // what is gathered is read again by the next owner of the partition
-		}
-		for i := range records {
-			b.add(&records[i])
-		}
-		if len(b.rows)+len(b.dead) >= cfg.MaxRows || b.next > 0 && time.Since(b.began) >= cfg.MaxDelay {
-			if err := b.flush(ctx, src, sink, cfg); err != nil {
-				return err
-			}
-		}
-	}
+	return stateless.Run(ctx, src, stateless.Config[Row]{
+		What: "task events", MaxRows: cfg.MaxRows, MaxDelay: cfg.MaxDelay,
+		Decode: Decode, Write: sink.WriteTasks, Dead: cfg.Dead, Count: cfg.Metrics.count, Log: cfg.Log,
+	})
 }
 
-// batch is what is stored and committed together.
-type batch struct {
-	rows  []Row
-	dead  []DeadLetter
-	next  int64 // offset to commit; 0: the batch is empty
-	began time.Time
-}
-
-func (b *batch) add(r *wire.Record) {
-	if b.next == 0 {
-		b.began = time.Now()
-	}
-	b.next = r.Offset + 1
-	row, err := Decode(r)
-	if err != nil {
-		b.dead = append(b.dead, DeadLetter{Record: clone(r), Reason: err.Error()})
-		return
-	}
-	b.rows = append(b.rows, row)
-}
-
-func (b *batch) flush(ctx context.Context, src Source, sink Sink, cfg Config) error {
-	if len(b.rows) > 0 {
-		if err := sink.WriteTasks(ctx, b.rows); err != nil {
-			return fmt.Errorf("store %d task events: %w", len(b.rows), err)
-		}
-	}
-	if len(b.dead) > 0 {
-		if err := cfg.Dead(ctx, b.dead); err != nil {
-			return err
-		}
-		d := &b.dead[0]
-		cfg.Log.Warn("task events cannot be read", "events", len(b.dead), "partition", d.Record.Partition, "offset", d.Record.Offset, "reason", d.Reason)
-	}
-	if err := src.Commit(ctx, b.next); err != nil {
-		return fmt.Errorf("commit %d: %w", b.next, err)
-	}
-	cfg.Metrics.events.WithLabelValues("stored").Add(float64(len(b.rows)))
-	cfg.Metrics.events.WithLabelValues("dead").Add(float64(len(b.dead)))
-	*b = batch{}
-	return nil
+func (m *Metrics) count(rows []Row, dead int) {
+	m.events.WithLabelValues("stored").Add(float64(len(rows)))
+	m.events.WithLabelValues("dead").Add(float64(dead))
 }

@@ -1,9 +1,7 @@
 package tasks
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 
 	schema "sextant/schema/tasks"
 	"sextant/schema/wire"
@@ -25,14 +23,4 @@ func Decode(r *wire.Record) (Row, error) {
 		return Row{}, err
 	}
 	return Row{Partition: r.Partition, Offset: r.Offset, Ingest: r.Ingest, Event: e, Text: string(text)}, nil
-}
-
-func clone(r *wire.Record) wire.Record {
-	c := *r
-	c.Key, c.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
-	c.Headers = slices.Clone(r.Headers)
-	for i := range c.Headers {
-		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
-	}
-	return c
 }

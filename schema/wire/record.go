@@ -3,6 +3,11 @@
 // (io.prometheus.write.v2.Request), and the facts around it are Kafka headers.
 package wire
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Header is one Kafka header, free of any client's type.
 type Header struct {
 	Key   string
@@ -18,4 +23,15 @@ type Record struct {
 	Key       []byte
 	Headers   []Header
 	Value     []byte
+}
+
+// Clone returns a copy that stays valid.
+func (r *Record) Clone() Record {
+	c := *r
+	c.Key, c.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+	c.Headers = slices.Clone(r.Headers)
+	for i := range c.Headers {
+		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
+	}
+	return c
 }

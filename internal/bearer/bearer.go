@@ -1,9 +1,11 @@
-package ingest
+// Package bearer asks the callers of an HTTP handler for a token that stands in a file.
+package bearer
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,14 +13,15 @@ import (
 	"strings"
 )
 
+// Bounds of a token, in bytes: shorter ones can be guessed.
 const (
-	minToken = 16   // bytes: shorter ones can be guessed
-	maxToken = 4096 // bytes
+	MinToken = 16
+	MaxToken = 4096
 )
 
-// newGuard is the middleware that lets through what carries the file's token. Without a
-// file it lets everything through.
-func newGuard(file string) (func(http.Handler) http.Handler, error) {
+// Guard is the middleware that lets through what carries the file's token, and has refuse
+// answer everything else with 401. Without a file it lets everything through.
+func Guard(file string, refuse func(w http.ResponseWriter, why string)) (func(http.Handler) http.Handler, error) {
 	if file == "" {
 		return func(next http.Handler) http.Handler { return next }, nil
 	}
@@ -26,7 +29,8 @@ func newGuard(file string) (func(http.Handler) http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read token: %w", err)
 	}
-	// Hashes are of equal length, so comparing them tells nothing of the token's.
+	// Of equal length, hashes are compared in a time that tells nothing of the token, not
+	// even its length.
 	want := sha256.Sum256(token)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +38,7 @@ func newGuard(file string) (func(http.Handler) http.Handler, error) {
 			got := sha256.Sum256([]byte(token))
 			if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="sextant"`)
-				refuse(w, http.StatusUnauthorized, "want the header Authorization: Bearer TOKEN")
+				refuse(w, "want the header Authorization: Bearer TOKEN")
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -48,13 +52,16 @@ func readToken(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	token, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	token, err := io.ReadAll(io.LimitReader(f, MaxToken+1))
 	if err != nil {
 		return nil, err
 	}
 	token = bytes.TrimSpace(token)
-	if len(token) < minToken || len(token) > maxToken || bytes.ContainsAny(token, " \t\r\n") {
-		return nil, fmt.Errorf("%s: want one word of %d to %d bytes", file, minToken, maxToken)
+	if len(token) < MinToken || len(token) > MaxToken {
+		return nil, fmt.Errorf("%s: want %d to %d bytes", file, MinToken, MaxToken)
+	}
+	if bytes.ContainsAny(token, " \t\r\n") {
+		return nil, errors.New(file + ": want one word")
 	}
 	return token, nil
 }
