@@ -105,7 +105,8 @@ func (c *Config) Check() error {
 	fault(c.Node == "" || len(c.Node) > 255, "node: %d bytes, want 1 to 255", len(c.Node))
 	fault(strings.ContainsFunc(c.Node, func(r rune) bool { return r < ' ' || r == 0x7f }), "node: %q has control characters", c.Node)
 	fault(c.Spool.Dir == "", "spool.dir: missing")
-	fault(c.Spool.MaxBytes < 1<<20, "spool.max_bytes: %d, want at least 1MiB", c.Spool.MaxBytes)
+	// The spool keeps no payload larger than a quarter of itself.
+	fault(c.Spool.MaxBytes < 4*c.Kafka.MaxRecordBytes, "spool.max_bytes: %d, want at least four times kafka.max_record_bytes, %d", c.Spool.MaxBytes, 4*c.Kafka.MaxRecordBytes)
 	fault(!slices.Contains([]string{"interval", "always", "none"}, c.Spool.Sync), "spool.sync: %q, want interval, always or none", c.Spool.Sync)
 	fault(c.Spool.Fresh < 0, "spool.fresh: %s, want at least 0", c.Spool.Fresh.D())
 	fault(c.Kafka.Topic == "", "kafka.topic: missing")
