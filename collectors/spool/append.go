@@ -123,12 +123,19 @@ func (s *Spool) rotate() {
 
 // makeRoom drops the oldest segments until size fits under the cap.
 func (s *Spool) makeRoom(size int64) error {
+	if s.atCap && s.bytes < s.opt.MaxBytes/2 {
+		s.atCap = false
+		s.log.Info("spool has room again", "dir", s.dir, "dropped", s.journal.dropped)
+	}
 	for len(s.segs) > 0 && s.bytes+size+headerSize > s.opt.MaxBytes {
 		if len(s.segs) == 1 && s.active != nil {
 			s.rotate()
 		}
 		seg := s.segs[0]
-		s.giveUp(span{seg.first, seg.end}, "cap")
+		if n := s.giveUp(span{seg.first, seg.end}, "cap"); n > 0 && !s.atCap {
+			s.atCap = true
+			s.log.Warn("spool is full, the oldest entries are dropped", "dir", s.dir, "max_bytes", s.opt.MaxBytes, "dropped", s.journal.dropped)
+		}
 		s.wake()
 		if err := s.unlink([]*segment{seg}); err != nil {
 			return fmt.Errorf("make room in spool: %w", err)

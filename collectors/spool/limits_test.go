@@ -1,7 +1,9 @@
 package spool
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +27,8 @@ func big(n int) Entry {
 
 func TestOldestSegmentGoesAtTheCap(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{MaxBytes: 128 << 10}
+	var log bytes.Buffer
+	o := Options{MaxBytes: 128 << 10, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	s := mustOpen(t, dir, o)
 	for n := 1; n <= 100; n++ {
 		if _, err := s.Append(big(n)); err != nil {
@@ -43,6 +46,9 @@ func TestOldestSegmentGoesAtTheCap(t *testing.T) {
 		t.Fatalf("counter %v, dropped %d", got, dropped)
 	}
 	mustClose(t, s)
+	if told := strings.Count(log.String(), "spool is full, the oldest entries are dropped"); told != 1 {
+		t.Errorf("the full spool was told %d times, want once:\n%s", told, &log)
+	}
 
 	s = mustOpen(t, dir, o)
 	if s.Dropped() != dropped || s.Oldest() != dropped+1 {

@@ -54,6 +54,7 @@ type Spool struct {
 	memory  *memory
 	syncErr error // of the last sync
 	fault   error // why the disk takes no entries, nil while it does
+	atCap   bool  // entries were dropped for want of room, and it has not half emptied since
 	closed  bool
 	torn    int // entries cut off by Open
 }

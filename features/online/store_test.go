@@ -2,6 +2,7 @@ package online
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ func running(t *testing.T, src Source, v *features.View, reg prometheus.Register
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != context.Canceled {
+		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("Run: %v", err)
 		}
 	})

@@ -84,6 +84,8 @@ func (s *Server) Run(ctx context.Context, h http.Handler) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	_ = <-ended // http.ErrServerClosed
+	if stopped := <-ended; err == nil && !errors.Is(stopped, http.ErrServerClosed) {
+		err = stopped
+	}
 	return err
 }
