@@ -31,7 +31,9 @@ const (
 	DCGMJob     = "dcgm"
 	NVMLJob     = "nvml"
 	TelegrafJob = "telegraf"
-	SelfJob     = "sextant-agent"
+
+	InventoryJob = "inventory"
+	SelfJob      = "sextant-agent"
 )
 
 // Deps are what the agent takes from whoever runs it. The zero value is enough.
@@ -152,6 +154,7 @@ type agent struct {
 	nvml    *nvml.Collector     // nil: NVML is not read
 	gpus    *inventory.Observed // what dcgm's series say of the devices; nil with dcgm
 	plugins *telegraf.Set       // nil: no plugin runs
+	parts   *inventory.Page     // what the node is made of, as series; nil: not scraped
 
 	mu  sync.Mutex
 	now *Config // in force; guarded by mu
@@ -177,6 +180,9 @@ func (a *agent) start(cfg *Config) error {
 		if a.plugins, err = telegraf.Open(cfg.Telegraf, cfg.telegraf(a.deps.Log, a.deps.Registry)); err != nil {
 			return fmt.Errorf("telegraf: %w", err)
 		}
+	}
+	if cfg.Inventory.Enabled && cfg.Inventory.Series.Enabled {
+		a.parts = inventory.NewPage(cfg.Inventory.Series.MaxLinks)
 	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err
@@ -213,7 +219,7 @@ func (a *agent) reporter(cfg *Config, to inventory.Sender) (func(context.Context
 	if a.gpus != nil {
 		c.Sources = append(c.Sources, a.gpus)
 	}
-	r, err := inventory.NewReporter(c, to, inventory.Options{Logger: a.deps.Log, Registerer: a.deps.Registry})
+	r, err := inventory.NewReporter(c, to, inventory.Options{Logger: a.deps.Log, Registerer: a.deps.Registry, Page: a.parts})
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +253,9 @@ func (a *agent) set(cfg *Config) scrape.Set {
 	}
 	if a.nvml != nil {
 		local(NVMLJob, a.nvml.Gatherer(), cfg.interval(cfg.NVML.Interval))
+	}
+	if a.parts != nil {
+		local(InventoryJob, a.parts, cfg.Inventory.Series.Interval.D())
 	}
 	if a.plugins != nil {
 		for _, p := range a.plugins.Plugins {

@@ -150,6 +150,7 @@ func TestWhatIsScrapedArrives(t *testing.T) {
 	want := map[string]string{ // guarded by mu
 		"dcgm/" + target:   `gpu_temp{gpu="0"} 41, partial`,
 		"node/n1":          "node_load1 0.21, ok",
+		"inventory/n1":     "inventory_links_left_out 0, ok",
 		"sextant-agent/n1": "sextant_agent_config_last_reload_successful 1, ok",
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -234,7 +235,7 @@ func TestPages(t *testing.T) {
 				n++
 			}
 		}
-		return n == 3
+		return n == 4
 	})
 }
 
@@ -256,7 +257,7 @@ func TestReload(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	eventually(t, "targets", func() bool { return jobs() == "a node sextant-agent" })
+	eventually(t, "targets", func() bool { return jobs() == "a inventory node sextant-agent" })
 
 	if code, body := r.do("POST", "/-/reload"); code != 500 || !strings.Contains(body, `agent.yaml:7: unknown key "x"`) {
 		t.Fatalf("%d %s", code, body)
@@ -264,7 +265,7 @@ func TestReload(t *testing.T) {
 	if _, body := r.do("GET", "/metrics"); !strings.Contains(body, "sextant_agent_config_last_reload_successful 0") {
 		t.Fatal("the metric does not show the failed reload")
 	}
-	if jobs() != "a node sextant-agent" {
+	if jobs() != "a inventory node sextant-agent" {
 		t.Fatalf("a bad configuration changed the targets to %s", jobs())
 	}
 
@@ -273,7 +274,7 @@ func TestReload(t *testing.T) {
 	second.Self = false
 	next.Store(&second)
 	hangup <- syscall.SIGHUP
-	eventually(t, "new targets", func() bool { return jobs() == "b node" })
+	eventually(t, "new targets", func() bool { return jobs() == "b inventory node" })
 	if _, body := r.do("GET", "/metrics"); !strings.Contains(body, "sextant_agent_config_last_reload_successful 1") {
 		t.Fatal("the metric does not show the good reload")
 	}

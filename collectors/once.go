@@ -19,16 +19,17 @@ import (
 )
 
 // OnceNames are the collectors that Once knows.
-var OnceNames = []string{HostJob, DCGMJob, NVMLJob, TelegrafJob, inventoryName}
+var OnceNames = []string{HostJob, DCGMJob, NVMLJob, TelegrafJob, InventoryJob, inventorySeries}
 
-// inventoryName is not a job: its document is not scraped.
-const inventoryName = "inventory"
+// inventorySeries is the inventory as it is scraped; under the name of its job Once gives the
+// document.
+const inventorySeries = "inventory-series"
 
 // Once runs one of the agent's own collectors a single time, whether it is enabled or
 // not, and writes what it gives in the text format; the inventory as JSON. What fails in a
 // collector is in its series and in the log; an error means that there is nothing to show.
 func Once(cfg *Config, name string, log *slog.Logger, w io.Writer) error {
-	if name == inventoryName {
+	if name == InventoryJob {
 		return onceInventory(cfg, w)
 	}
 	from, stop, err := openLocal(cfg, name, log)
@@ -71,6 +72,14 @@ func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer,
 	case NVMLJob:
 		c := nvml.New(log)
 		return c.Gatherer(), c.Close, nil
+	case inventorySeries:
+		d, err := inventory.Read(context.Background(), cfg.inventory())
+		if err != nil {
+			return nil, nil, err
+		}
+		page := inventory.NewPage(cfg.Inventory.Series.MaxLinks)
+		page.Set(d)
+		return page, func() error { return nil }, nil
 	case TelegrafJob:
 		if !cfg.Telegraf.Enabled() {
 			return nil, nil, errors.New("telegraf.config: missing, there is no file to take plugins from")

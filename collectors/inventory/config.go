@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sextant/internal/config"
+	schema "sextant/schema/inventory"
 	"sextant/schema/topics"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	Labels     map[string]string `yaml:"labels"`
 	Simulated  bool              `yaml:"simulated"` // the paths are not those of real hardware
 
+	Series SeriesConfig `yaml:"series"` // the document as series, for features
+
 	// KubernetesFile is the node object, as kubectl get node -o json or -o yaml prints it.
 	KubernetesFile string `yaml:"kubernetes_file"`
 	// TopologyFile adds what no other source tells of devices and links, as an Extra.
@@ -38,6 +41,13 @@ type Config struct {
 	Sources []Source `yaml:"-"` // asked beside the kernel
 }
 
+// SeriesConfig says how the document is scraped.
+type SeriesConfig struct {
+	Enabled  bool            `yaml:"enabled"`
+	Interval config.Duration `yaml:"interval"`  // between scrapes; the lookback of a feature is a minute
+	MaxLinks int             `yaml:"max_links"` // links that become series, three or four each
+}
+
 // Neighbour is what is known of the way to another node.
 type Neighbour struct {
 	Node      string  `yaml:"node"`
@@ -45,10 +55,18 @@ type Neighbour struct {
 	Bandwidth float64 `yaml:"bandwidth"` // bytes/s
 }
 
+// MaxNeighbours bounds the ways to other nodes: what all nodes of a rack share is said once,
+// by the rack.
+const MaxNeighbours = 256
+
+// maxSeriesInterval leaves room for one missed scrape within the lookback of a minute.
+const maxSeriesInterval = 30 * time.Second
+
 // Defaults reads this host once a minute and sends what changed, and all once an hour.
 func Defaults() Config {
 	return Config{Enabled: true, Interval: config.Duration(time.Minute), Resend: config.Duration(time.Hour), Topic: topics.Inventory,
-		Neighbours: []Neighbour{}, Labels: map[string]string{}}
+		Neighbours: []Neighbour{}, Labels: map[string]string{},
+		Series: SeriesConfig{Enabled: true, Interval: config.Duration(20 * time.Second), MaxLinks: schema.MaxSeriesLinks}}
 }
 
 // Check reports every fault, each beginning with its key below the given path.
@@ -65,6 +83,9 @@ func (c *Config) Check(path string) error {
 	for _, p := range []struct{ key, path string }{{"proc_path", c.ProcPath}, {"sys_path", c.SysPath}, {"rootfs_path", c.RootfsPath}} {
 		fault(p.path != "" && !strings.HasPrefix(p.path, "/"), "%s: %q is not an absolute path", p.key, p.path)
 	}
+	fault(c.Series.Interval.D() < time.Second || c.Series.Interval.D() > maxSeriesInterval, "series.interval: %s, want 1s to %s", c.Series.Interval.D(), maxSeriesInterval)
+	fault(c.Series.MaxLinks < 0 || c.Series.MaxLinks > schema.MaxLinks, "series.max_links: %d, want 0 to %d", c.Series.MaxLinks, schema.MaxLinks)
+	fault(len(c.Neighbours) > MaxNeighbours, "neighbours: %d, want at most %d", len(c.Neighbours), MaxNeighbours)
 	for i, n := range c.Neighbours {
 		fault(n.Node == "", "neighbours[%d].node: missing", i)
 		fault(n.Latency < 0 || n.Bandwidth < 0, "neighbours[%d]: latency %g, bandwidth %g, want at least 0", i, n.Latency, n.Bandwidth)

@@ -71,6 +71,7 @@ func (r *reader) topology(c *schema.CPU) {
 			siblings = cpu
 		}
 		sockets[socket], cores[siblings] = true, true
+		c.BaseHertz = max(c.BaseHertz, float64(r.sys.count(at, "cpufreq/base_frequency"))*1e3)
 		c.MaxHertz = max(c.MaxHertz, float64(r.sys.count(at, "cpufreq/cpuinfo_max_freq"))*1e3)
 	}
 	c.Sockets, c.Cores = len(sockets), len(cores)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/prometheus/common/expfmt"
+
 	schema "sextant/schema/inventory"
 )
 
@@ -71,6 +73,30 @@ func TestGoldenDocuments(t *testing.T) {
 			if !bytes.Equal(got.Bytes(), want) {
 				t.Errorf("%s differs: run the test with -update and read the difference\n%s", file, got.Bytes())
 			}
+			m.goldenPage(name, d)
 		})
+	}
+}
+
+// goldenPage compares the document as it is scraped.
+func (m *machine) goldenPage(name string, d *Document) {
+	m.t.Helper()
+	p := NewPage(schema.MaxSeriesLinks)
+	p.Set(d)
+	families, err := p.Gather()
+	m.check(err)
+	var got bytes.Buffer
+	for _, f := range families {
+		_, err := expfmt.MetricFamilyToText(&got, f)
+		m.check(err)
+	}
+	file := filepath.Join("testdata", name+".prom")
+	if *update {
+		m.check(os.WriteFile(file, got.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	m.check(err)
+	if !bytes.Equal(got.Bytes(), want) {
+		m.t.Errorf("%s differs: run the test with -update and read the difference\n%s", file, got.Bytes())
 	}
 }

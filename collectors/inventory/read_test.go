@@ -205,8 +205,9 @@ func TestConfigCheck(t *testing.T) {
 	if err := c.Check("inventory"); err != nil {
 		t.Errorf("defaults: %v", err)
 	}
-	c = Config{ProcPath: "proc", Neighbours: []Neighbour{{Latency: -1}}, Interval: 2e9, Resend: 1e9}
+	c = Config{ProcPath: "proc", Neighbours: []Neighbour{{Latency: -1}}, Interval: 2e9, Resend: 1e9, Series: SeriesConfig{Interval: 60e9, MaxLinks: -1}}
 	want := "inventory.resend: 1s, want at least the interval\ninventory.topic: missing\ninventory.proc_path: \"proc\" is not an absolute path\n" +
+		"inventory.series.interval: 1m0s, want 1s to 30s\ninventory.series.max_links: -1, want 0 to 8192\n" +
 		"inventory.neighbours[0].node: missing\ninventory.neighbours[0]: latency -1, bandwidth 0, want at least 0"
 	if err := c.Check("inventory"); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)

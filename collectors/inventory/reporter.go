@@ -22,6 +22,11 @@ type Sender interface {
 type Options struct {
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+
+	// Page gets every document that was read; nil: there is none.
+	Page *Page
+	// Read reads the node, in place of the function of that name.
+	Read func(context.Context) (*Document, error)
 }
 
 // Reporter keeps the node's newest document in Kafka. It has no spool: only the last
@@ -33,6 +38,8 @@ type Reporter struct {
 	send    Sender
 	log     *slog.Logger
 	metrics *metrics
+	page    *Page
+	read    func(context.Context) (*Document, error)
 
 	hash    string    // of the last reading
 	since   int64     // unix ms, first reading with that hash
@@ -51,7 +58,10 @@ func NewReporter(cfg Config, send Sender, opt Options) (*Reporter, error) {
 		return nil, fmt.Errorf("inventory metrics: %w", err)
 	}
 	cfg.Sources = remembered(cfg.Sources)
-	return &Reporter{cfg: cfg, send: send, log: opt.Logger.With("component", "inventory"), metrics: m}, nil
+	if opt.Read == nil {
+		opt.Read = func(ctx context.Context) (*Document, error) { return Read(ctx, cfg) }
+	}
+	return &Reporter{cfg: cfg, send: send, log: opt.Logger.With("component", "inventory"), metrics: m, page: opt.Page, read: opt.Read}, nil
 }
 
 // Pauses after a failed attempt: they double up to the interval.
@@ -88,10 +98,13 @@ func (r *Reporter) Run(ctx context.Context) error {
 
 // turn reads the node and sends the document if Kafka lacks it or it is due.
 func (r *Reporter) turn(ctx context.Context) error {
-	d, err := Read(ctx, r.cfg)
+	d, err := r.read(ctx)
 	r.metrics.read(d, err)
 	if err != nil {
 		return err
+	}
+	if r.page != nil {
+		r.page.Set(d)
 	}
 	now := time.UnixMilli(d.Collected)
 	if d.Hash != r.hash {

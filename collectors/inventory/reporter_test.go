@@ -17,7 +17,8 @@ import (
 
 // way2kafka is a way to Kafka that a test opens and shuts. Its rows are what came through.
 type way2kafka struct {
-	t *testing.T
+	t    *testing.T
+	page *Page // the reporter's
 
 	mu   sync.Mutex
 	sent []*Document // guarded by mu, as err
@@ -66,7 +67,8 @@ func report(t *testing.T, build func(*machine), change func(*Config), test func(
 			change(&cfg)
 		}
 		w := &way2kafka{t: t}
-		r, err := NewReporter(cfg, w, Options{})
+		w.page = NewPage(cfg.Series.MaxLinks)
+		r, err := NewReporter(cfg, w, Options{Page: w.page})
 		m.check(err)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)

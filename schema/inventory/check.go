@@ -89,6 +89,7 @@ func (c *checker) host(d *Document) {
 	c.bad(len(d.CPU.Features) > MaxLabels, "cpu.features: %d entries, the limit is %d", len(d.CPU.Features), MaxLabels)
 	c.text("cpu.features", d.CPU.Features...)
 	c.amount("cpu.max_hertz", d.CPU.MaxHertz)
+	c.amount("cpu.base_hertz", d.CPU.BaseHertz)
 	c.bad(len(d.CPU.Isolated) > 16*MaxText, "cpu.isolated: too long")
 	c.bad(len(d.Memory.HugePages) > 16, "memory.huge_pages: %d sizes", len(d.Memory.HugePages))
 	c.text("place", d.Place.Region, d.Place.Zone, d.Place.Rack, d.Place.Switch)
@@ -134,7 +135,11 @@ func (c *checker) parts(d *Document) {
 		v := &d.Devices[i]
 		c.name(fmt.Sprintf("devices[%d].id", i), v.ID)
 		c.bad(v.Vendor == "" || v.Kind == "", "devices[%d]: vendor and kind are needed", i)
-		c.text("devices", v.UID, v.Vendor, v.Kind, v.Model, v.Generation, v.Capability, v.Firmware, v.Partition)
+		c.text("devices", v.UID, v.Vendor, v.Kind, v.Model, v.Generation, v.Capability, v.Firmware, v.Partition, v.MIG, v.Sharing)
+		c.amount("devices.power_limit_watts", v.PowerLimit)
+		c.amount("devices.max_hertz", v.MaxHertz)
+		c.amount("devices.memory_max_hertz", v.MemoryHertz)
+		c.bad(v.Replicas < 0 || v.Replicas > 1<<15, "devices.replicas: %d", v.Replicas)
 		c.place("devices", v.PCIPlace)
 		c.bad(len(v.Slices) > MaxSlices, "devices[%d].slices: %d entries, the limit is %d", i, len(v.Slices), MaxSlices)
 		for _, s := range v.Slices {

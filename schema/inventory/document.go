@@ -60,8 +60,9 @@ type CPU struct {
 	Stepping  string   `json:"stepping,omitempty"`
 	Microcode string   `json:"microcode,omitempty"`
 	Sockets   int      `json:"sockets,omitempty"`
-	Cores     int      `json:"cores,omitempty"`   // physical, online
-	Threads   int      `json:"threads,omitempty"` // online
+	Cores     int      `json:"cores,omitempty"`      // physical, online
+	Threads   int      `json:"threads,omitempty"`    // online
+	BaseHertz float64  `json:"base_hertz,omitempty"` // that all cores hold at once, where the kernel tells
 	MaxHertz  float64  `json:"max_hertz,omitempty"`
 	Isolated  string   `json:"isolated,omitempty"` // CPUs outside the kernel's scheduler, as 2-5,8
 	Features  []string `json:"features,omitempty"` // the instruction sets that matter for placement
@@ -103,6 +104,13 @@ type Device struct {
 	Memory     uint64 `json:"memory_bytes,omitempty"`
 	Firmware   string `json:"firmware,omitempty"`
 	Partition  string `json:"partition,omitempty"` // of the whole device, such as CPX/NPS4
+
+	PowerLimit  float64 `json:"power_limit_watts,omitempty"` // the vendor's, not the one that somebody set
+	MaxHertz    float64 `json:"max_hertz,omitempty"`         // highest clock of the compute units
+	MemoryHertz float64 `json:"memory_max_hertz,omitempty"`  // highest clock of the memory
+	MIG         string  `json:"mig,omitempty"`               // enabled or disabled; empty: it cannot be sliced so, or nobody said
+	Sharing     string  `json:"sharing,omitempty"`           // how whole devices are shared: time-slicing, mps, hami
+	Replicas    int     `json:"replicas,omitempty"`          // pods that may share the device so
 	PCIPlace
 	Slices []Slice `json:"slices,omitempty"`
 }

@@ -14,6 +14,7 @@ func (d *Document) Facts() map[string]string {
 	f.texts("host", "hostname", d.Host.Hostname, "arch", d.Host.Arch, "kernel", d.Host.Kernel, "os", d.Host.OS, "os_version", d.Host.OSVersion,
 		"boot_id", d.Host.BootID, "vendor", d.Host.Vendor, "product", d.Host.Product, "bios", d.Host.BIOS, "hypervisor", d.Host.Hypervisor)
 	f.texts("cpu", "model", d.CPU.Model, "microcode", d.CPU.Microcode, "isolated", d.CPU.Isolated, "features", strings.Join(d.CPU.Features, " "))
+	f.number("cpu/base_hertz", d.CPU.BaseHertz)
 	f.number("cpu/sockets", float64(d.CPU.Sockets))
 	f.number("cpu/cores", float64(d.CPU.Cores))
 	f.number("cpu/threads", float64(d.CPU.Threads))
@@ -91,8 +92,13 @@ func (f facts) place(at string, p *PCIPlace) {
 
 func (f facts) device(v *Device) {
 	at := "devices/" + v.ID
-	f.texts(at, "uid", v.UID, "model", v.Model, "compute_capability", v.Capability, "firmware", v.Firmware, "partition", v.Partition)
+	f.texts(at, "uid", v.UID, "model", v.Model, "compute_capability", v.Capability, "firmware", v.Firmware, "partition", v.Partition,
+		"mig", v.MIG, "sharing", v.Sharing)
 	f.number(at+"/memory_bytes", float64(v.Memory))
+	f.number(at+"/power_limit_watts", v.PowerLimit)
+	f.number(at+"/max_hertz", v.MaxHertz)
+	f.number(at+"/memory_max_hertz", v.MemoryHertz)
+	f.number(at+"/replicas", float64(v.Replicas))
 	f.place(at, &v.PCIPlace)
 	for _, s := range v.Slices {
 		f[at+"/slices/"+s.ID] = strings.TrimSpace(s.Kind + " " + s.Profile)
