@@ -51,27 +51,26 @@ func (d *decoder) fault(n *yaml.Node, format string, args ...any) {
 	d.faults.add(d.file, n.Line, format, args...)
 }
 
-// decodeView reads one view, or returns nil when the file is not one mapping. Faults
-// that leave a view readable are noted and the view is returned.
-func decodeView(file string, text []byte, faults *Faults) *View {
+// parseDocument reads one YAML document, or notes why it cannot be read.
+func parseDocument(file string, text []byte, faults *Faults) document {
 	d := &decoder{file: file, faults: faults}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		faults.add(file, 1, "the file is empty")
-		return nil
+		return document{file: file}
 	case err != nil:
 		d.syntax(err)
-		return nil
+		return document{file: file}
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
-		d.fault(&second, "a second document: one file holds one view")
+		d.fault(&second, "a second document: one file holds one view or service")
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err)
 	}
-	return d.view(doc.Content[0])
+	return document{file, doc.Content[0]}
 }
 
 func (d *decoder) syntax(err error) {

@@ -2,13 +2,11 @@ package features
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 )
 
 // Limits of what is loaded, so that a wrong file is an error and not a dead process.
@@ -17,55 +15,12 @@ const (
 	maxFileSize = 1 << 20
 )
 
-//go:embed views/*.yaml
+//go:embed views/*.yaml services/*.yaml
 var builtin embed.FS
 
-// Builtin is the views that come with the program.
-func Builtin() ([]*View, error) {
-	sub, err := fs.Sub(builtin, "views")
-	if err != nil {
-		return nil, fmt.Errorf("embedded views: %w", err)
-	}
-	return Load(sub)
-}
-
-// Load reads every .yaml and .yml file of fsys, at any depth, one view each, and returns
-// the views ordered by name and version. When definitions are wrong the error is a Faults
-// with every fault of every file, and no view is returned: a set that is half loaded would
-// silently stop features that somebody reads.
-func Load(fsys fs.FS) ([]*View, error) {
-	files, err := viewFiles(fsys)
-	if err != nil {
-		return nil, err
-	}
-	var views []*View
-	var faults Faults
-	for _, file := range files {
-		text, err := readLimited(fsys, file)
-		if err != nil {
-			faults.add(file, 1, "%v", err)
-			continue
-		}
-		if v := decodeView(file, text, &faults); v != nil {
-			views = append(views, v)
-		}
-	}
-	checkUnique(views, &faults)
-	if err := faults.err(); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(views, func(a, b *View) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return a.Version - b.Version
-	})
-	return views, nil
-}
-
-func viewFiles(fsys fs.FS) ([]string, error) {
+func definitionFiles(src Source) ([]string, error) {
 	var files []string
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(src.FS, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -78,10 +33,10 @@ func viewFiles(fsys fs.FS) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list feature views: %w", err)
+		return nil, fmt.Errorf("list definitions of %s: %w", src.Name, err)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("list feature views: no .yaml file")
+		return nil, fmt.Errorf("list definitions of %s: no .yaml file", src.Name)
 	}
 	return files, nil
 }

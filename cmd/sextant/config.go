@@ -22,7 +22,7 @@ import (
 type Config struct {
 	Kafka      kafka.Config      `yaml:"kafka"`
 	ClickHouse clickhouse.Config `yaml:"clickhouse"`
-	Views      string            `yaml:"views"` // folder of feature views; empty: those built in
+	Views      []string          `yaml:"views"` // folders of feature views and services; "builtin": those of the program
 	Pipeline   PipelineConfig    `yaml:"pipeline"`
 	Serve      ServeConfig       `yaml:"serve"`
 	Ingest     IngestConfig      `yaml:"ingest"`
@@ -70,6 +70,7 @@ func defaultConfig() *Config {
 		},
 		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond)},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
+		Views:  []string{builtinViews},
 		Log:    LogConfig{Format: "text"},
 	}
 }
@@ -81,6 +82,9 @@ func (c *Config) Check() error {
 		errs = append(errs, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
 	}
 	errs = append(errs, under("kafka", c.Kafka.Validate()), under("clickhouse", c.ClickHouse.Validate()))
+	if len(c.Views) == 0 {
+		fail("views", "a folder of feature views is needed, or %q", builtinViews)
+	}
 	if c.Pipeline.Group == "" {
 		fail("pipeline.group", "a consumer group is needed")
 	}
@@ -111,21 +115,27 @@ func under(path string, err error) error {
 	return errors.New(path + "." + strings.Join(lines, "\n"+path+"."))
 }
 
-// views loads the feature views that the configuration names.
-func (c *Config) views() ([]*features.View, error) {
-	if c.Views == "" {
-		return features.Builtin()
-	}
-	return viewsIn(c.Views)
-}
+// definitions loads the feature views and services that the configuration names.
+func (c *Config) definitions() (*features.Set, error) { return definitionsIn(c.Views) }
 
-// viewsIn loads a folder of feature views.
-func viewsIn(dir string) ([]*features.View, error) {
-	views, err := features.Load(os.DirFS(dir))
-	if err != nil {
-		return nil, exit.Config(fmt.Errorf("feature views of %s:\n%w", dir, err))
+// builtinViews names the definitions that come with the program in a list of folders.
+const builtinViews = "builtin"
+
+// definitionsIn loads the views and services of folders, all together.
+func definitionsIn(folders []string) (*features.Set, error) {
+	var sources []features.Source
+	for _, dir := range folders {
+		if dir == builtinViews {
+			sources = append(sources, features.BuiltinSource())
+		} else {
+			sources = append(sources, features.Source{Name: dir, FS: os.DirFS(dir)})
+		}
 	}
-	return views, nil
+	set, err := features.Read(sources...)
+	if err != nil {
+		return nil, exit.Config(fmt.Errorf("feature definitions:\n%w", err))
+	}
+	return set, nil
 }
 
 // logger writes to standard error, so that standard output stays a command's answer.

@@ -101,7 +101,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	if err != nil {
 		return exit.Config(err)
 	}
-	views, db, err := demoStore(ctx, cfg, log, reg)
+	set, db, err := demoStore(ctx, cfg, log, reg)
 	if err != nil {
 		return err
 	}
@@ -109,15 +109,15 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 
 	// Parts are stopped backwards: the agent first, so that what it sent is still read.
 	line := newStages(ctx)
-	line.Start("api", func(ctx context.Context) error { return runAPI(ctx, cfg, api, views, db, log, reg) })
-	line.Start("pipeline", func(ctx context.Context) error { return runPipeline(ctx, cfg, views, db, log, reg) })
+	line.Start("api", func(ctx context.Context) error { return runAPI(ctx, cfg, api, set, db, log, reg) })
+	line.Start("pipeline", func(ctx context.Context) error { return runPipeline(ctx, cfg, set.Views, db, log, reg) })
 	line.Start("agent", func(ctx context.Context) error {
 		return collectors.Run(ctx, agentCfg, collectors.Deps{Log: log, Registry: reg})
 	})
 	if o.simulate > 0 {
 		line.Start("simulation", func(ctx context.Context) error { return runSimulation(ctx, o, cfg.Kafka, log, reg) })
 	}
-	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, views)
+	ask := newQuestion("http://"+api.Addr(), agentCfg.Node, set.Views)
 	watch(line.Context(), watching{screen: screen, reg: reg, ask: ask, began: began, duration: o.duration,
 		sql: "http://" + parts.clickhouse.Addr(), simulated: o.simulate > 0})
 	if err := line.Stop(); err != nil {
@@ -128,8 +128,8 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 }
 
 // demoStore makes the store ready.
-func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheus.Registerer) ([]*features.View, *clickhouse.DB, error) {
-	views, err := cfg.views()
+func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheus.Registerer) (*features.Set, *clickhouse.DB, error) {
+	set, err := cfg.definitions()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,10 +140,10 @@ func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheu
 	if err := db.Migrate(ctx); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	if err := db.ApplyViews(ctx, views); err != nil {
+	if err := db.ApplyViews(ctx, set.Views); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return views, db, nil
+	return set, db, nil
 }
 
 // demoAgent is the agent's configuration: this host, and what the user's file adds.

@@ -26,11 +26,11 @@ definition is wrong.`,
 		Example: "  sextant features validate ./views",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			views, err := viewsOf(args)
+			set, err := definitionsOf(args)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d views, %d features: all is well\n", len(views), countFeatures(views))
+			fmt.Fprintf(cmd.OutOrStdout(), "%d views, %d features, %d services: all is well\n", len(set.Views), countFeatures(set.Views), len(set.Services))
 			return nil
 		},
 	}, &cobra.Command{
@@ -39,17 +39,17 @@ definition is wrong.`,
 		Example: "  sextant features list",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			views, err := viewsOf(args)
+			set, err := definitionsOf(args)
 			if err != nil {
 				return err
 			}
-			paths, err := pathsOf(views)
+			paths, err := pathsOf(set.Views)
 			if err != nil {
 				return exit.Config(err)
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tPATH\tDESCRIPTION")
-			for _, v := range views {
+			for _, v := range set.Views {
 				for _, f := range v.Features {
 					fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, f.Name, f.DType, f.Unit, v.TTL, paths[v.Name+":"+f.Name], f.Description)
 				}
@@ -77,17 +77,17 @@ func pathsOf(views []*features.View) (map[string]string, error) {
 	return paths, nil
 }
 
-// viewsOf loads the folder named on the command line, or what is built in.
-func viewsOf(args []string) ([]*features.View, error) {
+// definitionsOf loads the folder named on the command line, or what is built in.
+func definitionsOf(args []string) (*features.Set, error) {
 	if len(args) == 0 {
-		return features.Builtin()
+		return definitionsIn([]string{builtinViews})
 	}
 	if info, err := os.Stat(args[0]); err != nil {
 		return nil, err
 	} else if !info.IsDir() {
 		return nil, exit.Usage(fmt.Errorf("%s is not a folder", args[0]))
 	}
-	return viewsIn(args[0])
+	return definitionsIn(args[:1])
 }
 
 func countFeatures(views []*features.View) int {

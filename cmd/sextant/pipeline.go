@@ -74,7 +74,7 @@ func profileCPU(path string) (func() error, error) {
 func pipelineMain(ctx context.Context, cfg *Config) error {
 	log := cfg.logger()
 	reg := newRegistry()
-	views, err := cfg.views()
+	set, err := cfg.definitions()
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func pipelineMain(ctx context.Context, cfg *Config) error {
 		}
 		defer db.Close()
 		ready.Store(true)
-		log.Info("pipeline runs", "group", cfg.Pipeline.Group, "views", len(views), "brokers", cfg.Kafka.Brokers)
-		return runPipeline(ctx, cfg, views, db, log, reg)
+		log.Info("pipeline runs", "group", cfg.Pipeline.Group, "views", len(set.Views), "brokers", cfg.Kafka.Brokers)
+		return runPipeline(ctx, cfg, set.Views, db, log, reg)
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err

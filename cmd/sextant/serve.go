@@ -42,7 +42,7 @@ half second and goes on serving, with honest ages, while ClickHouse is away.`,
 func serveMain(ctx context.Context, cfg *Config) error {
 	log := cfg.logger()
 	reg := newRegistry()
-	views, err := cfg.views()
+	set, err := cfg.definitions()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func serveMain(ctx context.Context, cfg *Config) error {
 	if err != nil {
 		return err
 	}
-	log.Info("api serves", "listen", server.Addr(), "views", len(views))
+	log.Info("api serves", "listen", server.Addr(), "views", len(set.Views), "services", len(set.Services))
 	g, ctx := errgroup.WithContext(ctx)
 	src := &opening{done: make(chan struct{})}
 	g.Go(func() error {
@@ -62,7 +62,7 @@ func serveMain(ctx context.Context, cfg *Config) error {
 		close(src.done)
 		return nil
 	})
-	g.Go(func() error { return runAPI(ctx, cfg, server, views, src, log, reg) })
+	g.Go(func() error { return runAPI(ctx, cfg, server, set, src, log, reg) })
 	err = g.Wait()
 	if src.db != nil {
 		err = errors.Join(err, src.db.Close())
@@ -100,12 +100,12 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 }
 
 // runAPI serves until ctx is done.
-func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, views []*features.View, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
-	store, err := online.New(src, views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
+func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
+	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
 	if err != nil {
 		return err
 	}
-	handler, err := api.New(store, views, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	handler, err := api.New(store, set, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
 	if err != nil {
 		return err
 	}

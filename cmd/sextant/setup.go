@@ -111,7 +111,7 @@ func migrateCmd() *cobra.Command {
 }
 
 func migrate(ctx context.Context, cfg *Config, out io.Writer) error {
-	views, err := cfg.views()
+	set, err := cfg.definitions()
 	if err != nil {
 		return err
 	}
@@ -123,9 +123,9 @@ func migrate(ctx context.Context, cfg *Config, out io.Writer) error {
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	if err := db.ApplyViews(ctx, views); err != nil {
+	if err := db.ApplyViews(ctx, set.Views); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "clickhouse: database %s is ready, %d feature views\n", cfg.ClickHouse.Database, len(views))
+	fmt.Fprintf(out, "clickhouse: database %s is ready, %d feature views\n", cfg.ClickHouse.Database, len(set.Views))
 	return nil
 }

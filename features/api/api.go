@@ -60,10 +60,10 @@ type server struct {
 	scratch sync.Pool // of *scratch
 }
 
-// New is the handler over a store that holds these views. Everything but /healthz and
+// New is the handler over a store that holds the views of set. Everything but /healthz and
 // /readyz asks for the token, if there is one.
-func New(store *online.Store, views []*features.View, opts Options) (http.Handler, error) {
-	s := &server{store: store, catalog: newCatalog(views), now: opts.Now, limits: opts.Limits.withDefaults(), log: opts.Log}
+func New(store *online.Store, set *features.Set, opts Options) (http.Handler, error) {
+	s := &server{store: store, catalog: newCatalog(set), now: opts.Now, limits: opts.Limits.withDefaults(), log: opts.Log}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -71,7 +71,7 @@ func New(store *online.Store, views []*features.View, opts Options) (http.Handle
 		s.log = slog.Default()
 	}
 	s.scratch.New = func() any { return new(scratch) }
-	for _, v := range views {
+	for _, v := range set.Views {
 		if store.Snapshot(v) == nil {
 			return nil, fmt.Errorf("view %s is not in the store", v.Ref())
 		}
@@ -90,6 +90,7 @@ func New(store *online.Store, views []*features.View, opts Options) (http.Handle
 	mux.Handle("/healthz", only(http.MethodGet, http.HandlerFunc(s.healthz)))
 	mux.Handle("/readyz", only(http.MethodGet, http.HandlerFunc(s.readyz)))
 	mux.Handle("/get-online-features", guard(only(http.MethodPost, s.metrics.watch("/get-online-features", s.getOnlineFeatures))))
+	mux.Handle("/v1/services", guard(only(http.MethodGet, s.metrics.watch("/v1/services", s.listServices))))
 	mux.Handle("/v1/features", guard(only(http.MethodGet, s.metrics.watch("/v1/features", s.listFeatures))))
 	if opts.Gatherer != nil {
 		mux.Handle("/metrics", guard(only(http.MethodGet, promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))))

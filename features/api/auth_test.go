@@ -65,12 +65,12 @@ func TestBadTokenFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "short": "0123456789abcde\n", "long": strings.Repeat("x", bearer.MaxToken+1), "two words": "0123456789 abcdef",
 	} {
-		_, err := New(store, views, Options{TokenFile: tokenFile(t, text)})
+		_, err := New(store, setOf(views), Options{TokenFile: tokenFile(t, text)})
 		if err == nil || !strings.HasPrefix(err.Error(), "read token: ") || text != "" && strings.Contains(err.Error(), "0123") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(store, views, Options{TokenFile: "/nowhere/token"}); err == nil {
+	if _, err := New(store, setOf(views), Options{TokenFile: "/nowhere/token"}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
 }

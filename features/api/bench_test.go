@@ -73,7 +73,7 @@ func benchServer(b *testing.B, nodes, columns int) http.Handler {
 	if err := store.Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	h, err := New(store, views, Options{Now: now})
+	h, err := New(store, &features.Set{Views: views}, Options{Now: now})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (s *server) listFeatures(w http.ResponseWriter, r *http.Request) {
 	wanted := r.URL.Query().Get("view")
 	list := []described{}
 	found := wanted == ""
-	for _, v := range s.catalog.views {
+	for _, v := range s.catalog.Views {
 		if wanted == "" || wanted == v.Name || wanted == v.Ref() {
 			list, found = append(list, s.describe(v)...), true
 		}
@@ -60,6 +60,36 @@ func (s *server) describe(v *features.View) []described {
 	return list
 }
 
+// describedService is one feature service in the answer of /v1/services.
+type describedService struct {
+	Ref         string   `json:"ref"` // what /get-online-features takes
+	Name        string   `json:"name"`
+	Version     int      `json:"version"`
+	Latest      bool     `json:"latest"` // the bare name means this version
+	Hash        string   `json:"hash"`   // of order and shape: see features.Service.Hash
+	JoinKeys    []string `json:"join_keys"`
+	Width       int      `json:"width"`
+	Features    []string `json:"features"` // in the order in which they are served
+	Description string   `json:"description"`
+	Owner       string   `json:"owner"`
+}
+
+func (s *server) listServices(w http.ResponseWriter, _ *http.Request) {
+	list := []describedService{}
+	for _, x := range s.catalog.Services {
+		latest, _ := s.catalog.Service(x.Name)
+		d := describedService{Ref: x.Ref(), Name: x.Name, Version: x.Version, Latest: latest == x, Hash: x.Hash(),
+			JoinKeys: x.Keys, Width: len(x.Columns), Description: x.Description, Owner: x.Owner}
+		for _, c := range x.Columns {
+			d.Features = append(d.Features, c.Ref())
+		}
+		list = append(list, d)
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Services []describedService `json:"services"`
+	}{list})
+}
+
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
@@ -84,7 +114,7 @@ func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 		answer.Status, answer.Detail, status = "not ready", err.Error(), http.StatusServiceUnavailable
 	}
 	now := s.now().UnixMilli()
-	for _, v := range s.catalog.views {
+	for _, v := range s.catalog.Views {
 		snapshot := s.store.Snapshot(v)
 		state := viewState{View: v.Ref(), Entities: snapshot.Len()}
 		if snapshot.Len() > 0 {

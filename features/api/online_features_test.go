@@ -51,6 +51,25 @@ func TestGetOnlineFeatures(t *testing.T) {
 				{"values":[64,64,9007199254740992],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","2026-03-01T11:59:30Z"]}]}`,
 		},
 		{
+			name:    "a service is its features in its order",
+			request: `{"feature_service":"mix","entities":{"gpu":["1","9"],"node":["a","b"]}}`,
+			want: `{"metadata":{"feature_names":["node","gpu","count","share","load"]},"results":[
+				{"values":["a","b"],"statuses":["PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":["1","9"],"statuses":["PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":[64,9007199254740992],"statuses":["PRESENT","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T11:59:30Z"]},
+				{"values":[0.5,null],"statuses":["NULL_VALUE","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]},
+				{"values":[0.75,null],"statuses":["PRESENT","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]}]}`,
+		},
+		{
+			name:    "an older version of a service, with full names",
+			request: `{"feature_service":"mix@v1","entities":{"gpu":["1"],"node":["a"]},"full_feature_names":true}`,
+			want: `{"metadata":{"feature_names":["node","gpu","gpu__load","box@v2__count"]},"results":[
+				{"values":["a"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
+				{"values":["1"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
+				{"values":[0.75],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]},
+				{"values":[64],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]}]}`,
+		},
+		{
 			name:    "defaults",
 			request: `{"features":["gpu:share","gpu:fit"],"entities":{"node":["a","a","x"],"gpu":["0","1","0"]}}`,
 			want: `{"metadata":{"feature_names":["node","gpu","share","fit"]},"results":[
@@ -155,7 +174,12 @@ func TestBadRequests(t *testing.T) {
 		{"features no array", `{"features":"box:load"}`, 400, `features: want an array of strings, not string`},
 		{"feature no string", `{"features":[7]}`, 400, `features: want a string, not number`},
 		{"flag", `{"features":["box:load"],"full_feature_names":1}`, 400, `full_feature_names: want true or false, not number`},
-		{"service", `{"feature_service":"s","entities":{"node":["a"]}}`, 400, `feature_service: not supported yet, name the features`},
+		{"unknown service", `{"feature_service":"s","entities":{"node":["a"]}}`, 404, `feature_service: "s" is not defined`},
+		{"unknown version of a service", `{"feature_service":"mix@v3","entities":{"node":["a"]}}`, 404, `feature_service: "mix@v3" is not defined`},
+		{"service and features", `{"feature_service":"mix","features":["box:load"],"entities":{"node":["a"]}}`, 400, `features: a feature_service is named too`},
+		{"service no string", `{"feature_service":1,"entities":{"node":["a"]}}`, 400, `feature_service: want a string, not number`},
+		{"service without a key", `{"feature_service":"mix","entities":{"node":["a"]}}`, 400, `entities: gpu is missing: gpu is keyed by node, gpu`},
+		{"service whose names collide", `{"feature_service":"clash","entities":{"node":["a"],"gpu":["0"]}}`, 400, `features[1]: "gpu:load" and "box:load" are both called load`},
 		{"many features", `{"features":["a:b","a:c","a:d","a:e"],"entities":{"node":["a"]}}`, 400, `features: 4, at most 3`},
 		{"no view", `{"features":["load"],"entities":{"node":["a"]}}`, 400, `features[0]: "load" has no view: want "view:feature"`},
 		{"unknown view", `{"features":["box:load","bax:load"],"entities":{"node":["a"]}}`, 404, `features[1]: view "bax" is not defined`},

@@ -8,16 +8,16 @@ import (
 	"sextant/features/online"
 )
 
-// catalog finds views and features by the names that requests use.
+// catalog finds views, services and features by the names that requests use.
 type catalog struct {
-	views  []*features.View
+	*features.Set
 	byRef  map[string]*features.View // "view" is its highest version, "view@v2" that one
 	column map[*features.View]map[string]int
 }
 
-func newCatalog(views []*features.View) *catalog {
-	c := &catalog{views: views, byRef: map[string]*features.View{}, column: map[*features.View]map[string]int{}}
-	for _, v := range views {
+func newCatalog(set *features.Set) *catalog {
+	c := &catalog{Set: set, byRef: map[string]*features.View{}, column: map[*features.View]map[string]int{}}
+	for _, v := range set.Views {
 		c.byRef[v.Ref()] = v
 		if latest, ok := c.byRef[v.Name]; !ok || latest.Version < v.Version {
 			c.byRef[v.Name] = v
@@ -49,9 +49,41 @@ type column struct {
 	col   int // index into the view's features
 }
 
+// choice is one feature that a request asks for.
+type choice struct {
+	ref  string // of the view, as the request or its service writes it
+	view *features.View
+	col  int // index into the view's features
+}
+
 func (c *catalog) plan(req *request, limits Limits) (*plan, error) {
-	p := &plan{columns: make([]column, 0, len(req.Features))}
-	taken := make(map[string]string, len(req.Features))
+	choices, err := c.choices(req)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{columns: make([]column, 0, len(choices))}
+	taken := make(map[string]string, len(choices))
+	for i, x := range choices {
+		name := x.view.Features[x.col].Name
+		ref := x.ref + ":" + name
+		if req.FullFeatureNames {
+			name = x.ref + "__" + name
+		}
+		if other, ok := taken[name]; ok {
+			return nil, badRequest("features[%d]: %q and %q are both called %s; full_feature_names tells views apart", i, other, ref, name)
+		}
+		taken[name] = ref
+		p.columns = append(p.columns, column{name: name, group: p.group(x.view), col: x.col})
+	}
+	return p, p.bind(req, limits)
+}
+
+// choices are the features of the request, or those of its service in the service's order.
+func (c *catalog) choices(req *request) ([]choice, error) {
+	if req.FeatureService != nil {
+		return c.choicesOf(*req.FeatureService)
+	}
+	choices := make([]choice, 0, len(req.Features))
 	for i, ref := range req.Features {
 		viewRef, name, ok := strings.Cut(ref, ":")
 		if !ok {
@@ -65,16 +97,21 @@ func (c *catalog) plan(req *request, limits Limits) (*plan, error) {
 		if !ok {
 			return nil, notFound("features[%d]: view %q has no feature %q", i, viewRef, clip(name))
 		}
-		if req.FullFeatureNames {
-			name = viewRef + "__" + name
-		}
-		if other, ok := taken[name]; ok {
-			return nil, badRequest("features[%d]: %q and %q are both called %s; full_feature_names tells views apart", i, other, ref, name)
-		}
-		taken[name] = ref
-		p.columns = append(p.columns, column{name: name, group: p.group(v), col: col})
+		choices = append(choices, choice{viewRef, v, col})
 	}
-	return p, p.bind(req, limits)
+	return choices, nil
+}
+
+func (c *catalog) choicesOf(service string) ([]choice, error) {
+	s, ok := c.Service(service)
+	if !ok {
+		return nil, notFound("feature_service: %q is not defined", clip(service))
+	}
+	choices := make([]choice, 0, len(s.Columns))
+	for _, x := range s.Columns {
+		choices = append(choices, choice{x.As, x.View, x.Feature})
+	}
+	return choices, nil
 }
 
 // group is the view's place in the plan.

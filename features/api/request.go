@@ -19,7 +19,7 @@ const maxValue = 1024
 // Feast's own server does.
 type request struct {
 	Features         []string                   `json:"features"`
-	FeatureService   *string                    `json:"feature_service"`
+	FeatureService   *string                    `json:"feature_service"` // "name" is its newest version, "name@v1" that one
 	Entities         map[string]json.RawMessage `json:"entities"`
 	FullFeatureNames bool                       `json:"full_feature_names"`
 
@@ -48,10 +48,10 @@ func decodeRequest(body []byte, limits Limits) (*request, error) {
 		return nil, jsonError(err)
 	}
 	switch {
-	case req.FeatureService != nil:
-		return nil, badRequest("feature_service: not supported yet, name the features")
-	case len(req.Features) == 0:
-		return nil, badRequest("features: want at least one, like \"view:feature\"")
+	case req.FeatureService != nil && len(req.Features) > 0:
+		return nil, badRequest("features: a feature_service is named too, want one of them")
+	case req.FeatureService == nil && len(req.Features) == 0:
+		return nil, badRequest("features: want at least one, like \"view:feature\", or a feature_service")
 	case len(req.Features) > limits.Features:
 		return nil, badRequest("features: %d, at most %d", len(req.Features), limits.Features)
 	case len(req.Entities) == 0:

@@ -79,12 +79,26 @@ func storeOf(t testing.TB, views []*features.View, src online.Source) *online.St
 	return store
 }
 
+// setOf adds services over world's views: one of both entities, in two versions, and one
+// whose names collide.
+func setOf(views []*features.View) *features.Set {
+	box, gpu := views[1], views[2]
+	load, share := features.ServiceColumn{View: gpu, As: "gpu"}, features.ServiceColumn{View: gpu, Feature: 1, As: "gpu"}
+	count := features.ServiceColumn{View: box, Feature: 2, As: "box@v2"}
+	keys := []string{"node", "gpu"}
+	return &features.Set{Views: views, Services: []*features.Service{
+		{Name: "clash", Version: 1, Keys: keys, Columns: []features.ServiceColumn{load, {View: box, As: "box"}}},
+		{Name: "mix", Version: 1, Keys: keys, Columns: []features.ServiceColumn{load, count}},
+		{Name: "mix", Version: 2, Owner: "tests", Description: "Both.", Keys: keys, Columns: []features.ServiceColumn{count, share, load}},
+	}}
+}
+
 // serve is the handler over world, at a time.
 func serve(t testing.TB, now time.Time, opts Options) http.Handler {
 	t.Helper()
 	views, src := world()
 	opts.Now = func() time.Time { return now }
-	h, err := New(storeOf(t, views, src), views, opts)
+	h, err := New(storeOf(t, views, src), setOf(views), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +157,7 @@ func TestReadyz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err = New(store, views, Options{})
+	h, err = New(store, setOf(views), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +189,19 @@ func TestListFeatures(t *testing.T) {
 	}
 }
 
+func TestListServices(t *testing.T) {
+	w := do(serve(t, start, Options{}), "GET", "/v1/services", "")
+	hash := setOf(func() []*features.View { v, _ := world(); return v }()).Services[2].Hash()
+	want := `{"ref":"mix@v2","name":"mix","version":2,"latest":true,"hash":"` + hash + `","join_keys":["node","gpu"],"width":3,` +
+		`"features":["box@v2:count","gpu@v1:share","gpu@v1:load"],"description":"Both.","owner":"tests"}]}`
+	if w.Code != 200 || !strings.HasSuffix(strings.TrimSpace(w.Body.String()), want) {
+		t.Errorf("%d %s\nwant …%s", w.Code, w.Body, want)
+	}
+	if n := strings.Count(w.Body.String(), `"latest":true`); n != 2 {
+		t.Errorf("%d newest versions, want clash@v1 and mix@v2", n)
+	}
+}
+
 func TestRequestsAreCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	h := serve(t, start, Options{Registerer: reg, Gatherer: reg})
@@ -199,12 +226,12 @@ func TestRequestsAreCounted(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	views, src := world()
 	store := storeOf(t, views[:1], src)
-	if _, err := New(store, views, Options{}); err == nil || err.Error() != "view box@v2 is not in the store" {
+	if _, err := New(store, setOf(views), Options{}); err == nil || err.Error() != "view box@v2 is not in the store" {
 		t.Errorf("a view that the store lacks: %v", err)
 	}
 	reg := prometheus.NewRegistry()
 	for i := range 2 {
-		_, err := New(store, views[:1], Options{Registerer: reg})
+		_, err := New(store, &features.Set{Views: views[:1]}, Options{Registerer: reg})
 		if failed := err != nil; failed != (i == 1) {
 			t.Errorf("registration %d: %v", i, err)
 		}
