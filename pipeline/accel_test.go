@@ -76,7 +76,8 @@ func BenchmarkMachineAddAccelerators(b *testing.B) {
 func accelStream(seed uint64, records int) (events []event) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	now := base
-	owners := map[string]string{}
+	owners, xids := map[string]string{}, map[string]*xidLife{}
+	iowait := 100.0
 	for offset := range records {
 		now += int64(r.IntN(6_000))
 		node := fmt.Sprintf("n%d", r.IntN(2))
@@ -87,6 +88,10 @@ func accelStream(seed uint64, records int) (events []event) {
 		var s scrape
 		for gpu := range 2 {
 			id := fmt.Sprintf("%s/%d", node, gpu)
+			if xids[id] == nil {
+				xids[id] = &xidLife{}
+			}
+			xids[id].add(r, &s, id, at)
 			before := owners[id]
 			if r.IntN(4) == 0 {
 				owners[id] = []string{"", "p", "q"}[r.IntN(3)]
@@ -107,10 +112,50 @@ func accelStream(seed uint64, records int) (events []event) {
 				}
 			}
 		}
+		// The kernel's counter steps back, and needs a minute to be where it was.
+		if iowait += 0.1; offset%30 == 29 {
+			iowait -= 2.1
+		}
+		s.add(labels.FromStrings("__name__", "node_cpu_seconds_total", "mode", "iowait"), at, iowait)
 		env := wire.Envelope{Version: 1, Node: node, Agent: "agent", Target: "t", Seq: uint64(offset + 1), Oldest: 1, Scrape: at}
 		events = append(events, event{scrape: at, record: wire.Record{Offset: int64(offset), Ingest: now, Key: []byte(node), Headers: env.AppendHeaders(nil), Value: s.encode()}})
 	}
 	return events
+}
+
+// xidLife is the faults of a device as its exporter tells of them: the code of the last
+// one, and counts that slide on.
+type xidLife struct {
+	code  float64
+	count map[string]float64
+}
+
+func (x *xidLife) add(r *rand.Rand, s *scrape, id string, at int64) {
+	if x.count == nil {
+		x.count = map[string]float64{}
+	}
+	put := func(code string, v float64) {
+		s.add(labels.FromStrings("__name__", "DCGM_EXP_XID_ERRORS_COUNT", "UUID", id, "xid", code), at, v)
+	}
+	for _, code := range []float64{31, 43, 79} {
+		text := fmt.Sprint(code)
+		switch n := r.IntN(12); {
+		case n == 0:
+			x.code = code
+			x.count[text]++
+		case n == 1 && x.count[text] > 0:
+			if x.count[text]--; x.count[text] == 0 {
+				put(text, math.Float64frombits(value.StaleNaN))
+			}
+		}
+		if x.count[text] > 0 {
+			put(text, x.count[text])
+		}
+	}
+	if r.IntN(40) == 0 {
+		x.code = 0 // the exporter was started again
+	}
+	s.add(labels.FromStrings("__name__", "DCGM_FI_DEV_XID_ERRORS", "UUID", id), at, x.code)
 }
 
 // TestAcceleratorsSurviveCrashes: what labels tell of is the same after any restart.
@@ -118,6 +163,13 @@ func TestAcceleratorsSurviveCrashes(t *testing.T) {
 	events := accelStream(1, 90)
 	want := newTable()
 	live(t, events, want, 10)
+	m := newMachine(t, pipeline.Checkpoint{})
+	for _, e := range events {
+		_ = m.Add(e.record)
+	}
+	if c := m.Counts(); c.Events < 30 || c.Held < 5 {
+		t.Fatalf("%d events, %d held: the stream is too thin", c.Events, c.Held)
+	}
 	if len(want.samples) < 500 || len(want.rows) < 20 {
 		t.Fatalf("%d samples, %d rows: the stream is too thin", len(want.samples), len(want.rows))
 	}

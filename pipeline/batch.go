@@ -73,6 +73,8 @@ const (
 	FlagRetimed uint8 = 1 << iota // the event time was out of bounds; the scrape's time stands in
 	FlagLate                      // arrived after the lateness: stored, in no feature row
 	FlagPartial                   // read from a partial scrape
+	FlagHeld                      // the counter stepped back a little: it stands at its highest value
+	FlagReset                     // the counter began anew
 )
 
 // SeriesRow names a series id.

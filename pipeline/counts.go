@@ -27,6 +27,10 @@ type Counts struct {
 	Repeated       uint64 // samples left out: another series of the record has the reading
 	Contradictions uint64 // of such samples, those with another value
 	Outranked      uint64 // samples left out: the record has a better measure of the same
+	Superseded     uint64 // samples left out: the record has a newer one of the series
+	Held           uint64 // samples of counters that stepped back a little: stored as the highest value
+	Resets         uint64 // samples of counters that began anew
+	Events         uint64 // events found: of devices and switches
 	LayoutHits     uint64
 	LayoutMisses   uint64
 	Ticks          uint64 // ticks closed
@@ -58,6 +62,10 @@ func (c Counts) each(before Counts, f func(item string, delta uint64)) {
 		{"sample_repeated", c.Repeated, before.Repeated},
 		{"sample_contradiction", c.Contradictions, before.Contradictions},
 		{"sample_outranked", c.Outranked, before.Outranked},
+		{"sample_superseded", c.Superseded, before.Superseded},
+		{"sample_held", c.Held, before.Held},
+		{"counter_reset", c.Resets, before.Resets},
+		{"event", c.Events, before.Events},
 		{"layout_hit", c.LayoutHits, before.LayoutHits},
 		{"layout_miss", c.LayoutMisses, before.LayoutMisses},
 		{"tick", c.Ticks, before.Ticks},

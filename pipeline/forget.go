@@ -1,5 +1,11 @@
 package pipeline
 
+import (
+	"maps"
+
+	"sextant/pipeline/events"
+)
+
 // forget drops what nothing speaks of any more. Without it a node whose series come and go,
 // as those of its containers do, would fill its bound and the memory.
 func (m *Machine) forget() {
@@ -47,6 +53,7 @@ func (m *Machine) forgetUnused() {
 	for id, s := range m.series {
 		if s.seen != m.uses && (s.window == nil || !s.window.Listed()) {
 			s.node.series--
+			delete(s.node.marks, id)
 			delete(m.series, id)
 		}
 	}
@@ -72,7 +79,24 @@ func (n *node) forgetUnused(before, now uint64) bool {
 	for _, l := range n.layouts {
 		seen += l.see(now)
 	}
+	n.forgetThings()
 	return seen < n.series
+}
+
+// forgetThings drops the things that no layout tells of.
+func (n *node) forgetThings() {
+	told := map[*events.Thing]bool{}
+	for _, l := range n.active {
+		for i := range l.events {
+			told[l.events[i].thing] = true
+		}
+	}
+	for _, l := range n.layouts {
+		for i := range l.events {
+			told[l.events[i].thing] = true
+		}
+	}
+	maps.DeleteFunc(n.things, func(_ string, t *events.Thing) bool { return !told[t] })
 }
 
 // see marks the series of a layout, and counts those that were not.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"sextant/pipeline/events"
 	"sextant/pipeline/window"
 	"sextant/schema/catalog"
 )
@@ -19,12 +20,18 @@ type layout struct {
 	windows []windowed
 	folds   []fold // samples of several series that are one
 	infos   []info // series that the labels of others tell of
+	node    *node
+
+	counters []counter
+	newest   []int32    // series of which only the newest sample of a record counts
+	boot     int32      // the series that tells of the node's boot, -1 for none
+	events   []eventful // things that series tell of events of
 
 	last  int64   // newest sample time of any series
 	lasts []int64 // newest sample time per series, when they are not all last
 }
 
-// settle writes the newest sample times to the series: another layout goes on with them.
+// settle writes the newest sample times and the marks to the series: another layout goes on with them.
 func (l *layout) settle() {
 	for i, s := range l.states {
 		if s == nil {
@@ -35,9 +42,12 @@ func (l *layout) settle() {
 			s.last = l.lasts[i]
 		}
 	}
+	for i := range l.counters {
+		l.node.marks[l.ids[l.counters[i].series]] = l.counters[i].mark
+	}
 }
 
-// recall reads the newest sample times of the series, which another layout had.
+// recall reads the newest sample times and the marks of the series, which another layout had.
 func (l *layout) recall() {
 	l.lasts = make([]int64, len(l.states))
 	for i, s := range l.states {
@@ -45,6 +55,9 @@ func (l *layout) recall() {
 			l.lasts[i] = s.last
 			l.last = max(l.last, s.last)
 		}
+	}
+	for i := range l.counters {
+		l.counters[i].mark = l.node.marks[l.ids[l.counters[i].series]]
 	}
 }
 
@@ -67,13 +80,17 @@ type node struct {
 	active  map[string]*layout // by target: the layout of its last record
 	series  int
 	ingest  int64 // append time of its last record, unix ms
+
+	boot   float64                  // when it booted, unix seconds; 0 if unknown
+	marks  map[uint64]mark          // of counters, by series id, while no layout in use has them
+	things map[string]*events.Thing // that series tell of events of
 }
 
 // node returns the state of a node and notes that it is alive.
 func (m *Machine) node(name string, ingest int64) *node {
 	n, ok := m.nodes[name]
 	if !ok {
-		n = &node{name: name, layouts: map[[2]uint64]*layout{}, active: map[string]*layout{}}
+		n = &node{name: name, layouts: map[[2]uint64]*layout{}, active: map[string]*layout{}, marks: map[uint64]mark{}, things: map[string]*events.Thing{}}
 		m.nodes[name] = n
 	}
 	n.ingest = ingest

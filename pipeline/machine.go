@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sextant/pipeline/evaluate"
+	"sextant/pipeline/events"
 	"sextant/schema/catalog"
 	"sextant/schema/wire"
 )
@@ -24,6 +25,7 @@ type Machine struct {
 
 	time       eventTime
 	needs      needs
+	recent     needs      // as needs, of what marks and events hang on
 	swept      int64      // the last tick that looked for what is gone
 	forgot     int64      // append time at which unused series were last looked for, unix ms
 	usedBefore uint64     // uses at that time
@@ -45,6 +47,8 @@ type Machine struct {
 	gone    []bool
 	page    *catalog.Page
 	told    []told
+	thing   events.Scrape
+	found   []events.Event
 }
 
 // NewMachine returns the machine of a partition as it was at the checkpoint. The caller
@@ -68,9 +72,10 @@ func NewMachine(cfg Config, c Checkpoint) (*Machine, error) {
 			interval: cfg.Interval.Milliseconds(), lateness: cfg.Lateness.Milliseconds(), idle: cfg.Idle.Milliseconds(),
 			maxPast: cfg.MaxPast.Milliseconds(), maxFuture: cfg.MaxFuture.Milliseconds(), maxSpool: cfg.MaxSpool.Milliseconds(),
 		},
-		needs: needs{width: cfg.Interval.Milliseconds()},
-		from:  c,
-		next:  c.Offset,
+		needs:  needs{width: cfg.Interval.Milliseconds()},
+		recent: needs{width: cfg.Interval.Milliseconds()},
+		from:   c,
+		next:   c.Offset,
 	}
 	m.skipTo(c.Start)
 	m.batch = m.newBatch()
@@ -191,7 +196,7 @@ func (m *Machine) Checkpoint() Checkpoint {
 	}
 	c.Watermark = max(c.Watermark, m.from.Watermark)
 	c.Start = c.Watermark
-	if n, ok := m.needs.oldest(m.time.next() - m.eval.Store().History()); ok {
+	if n, ok := m.oldest(); ok {
 		c.Offset, c.Start = n.offset, n.start
 	}
 	return c

@@ -23,7 +23,7 @@ type planner struct {
 func (m *Machine) plan(n *node) *layout {
 	d := &m.decoder
 	p := planner{m: m, n: n, inRecord: make(map[uint64]struct{}, d.NumSeries),
-		l: &layout{hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries), states: make([]*series, d.NumSeries)}}
+		l: &layout{node: n, boot: -1, hash: d.Layout, samples: len(d.Values), used: m.uses, ids: make([]uint64, d.NumSeries), states: make([]*series, d.NumSeries)}}
 	m.page.Reset()
 	for i := range d.NumSeries {
 		ls := m.labels[:0]
@@ -50,6 +50,7 @@ func (m *Machine) plan(n *node) *layout {
 	for i := range infos {
 		p.info(&infos[i])
 	}
+	p.events(all)
 	m.eval.Store().Buffers(p.fresh, m.time.interval)
 	return p.l
 }
@@ -79,6 +80,7 @@ func (p *planner) series(i int, as *catalog.Mapping) {
 		return
 	}
 	l.ids[i], l.states[i] = s.id, s
+	p.counter(i, as)
 	if s.window != nil {
 		l.windows = append(l.windows, windowed{int32(i), s.window})
 		p.buffer(s, isNew)

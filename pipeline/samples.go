@@ -40,11 +40,13 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 		p.flags[i] = flag
 	}
 	p.leaveOut()
+	p.supersede()
 	p.normalise()
 	p.fold()
 	p.time(env.Scrape, rec.Ingest)
+	p.hold()
 	p.fillWindows()
-	told := p.tell()
+	told := p.derive(p.tell())
 	kept, t := n, p.count
 	if p.gone != nil {
 		kept = p.compact()

@@ -325,7 +325,7 @@ func (s *script) show(b *pipeline.Batch) []string {
 
 func flagNames(f uint8) string {
 	var names []string
-	for bit, name := range map[uint8]string{pipeline.FlagRetimed: "retimed", pipeline.FlagLate: "late", pipeline.FlagPartial: "partial"} {
+	for bit, name := range map[uint8]string{pipeline.FlagRetimed: "retimed", pipeline.FlagLate: "late", pipeline.FlagPartial: "partial", pipeline.FlagHeld: "held", pipeline.FlagReset: "reset"} {
 		if f&bit != 0 {
 			names = append(names, name)
 		}
@@ -341,6 +341,7 @@ func (s *script) count(args []string) {
 		got, ok := map[string]uint64{
 			"dead": c.Dead, "late": c.Late, "duplicates": c.Duplicates, "retimed": c.Retimed, "stale": c.Stale,
 			"refused": c.Refused, "ticks": c.Ticks, "replayed": c.Replayed, "blanks": c.Blanks,
+			"held": c.Held, "resets": c.Resets, "events": c.Events, "superseded": c.Superseded, "mistyped": c.Mistyped,
 			"unknown_names": c.UnknownNames, "no_device": c.NoDevice, "repeated": c.Repeated, "contradictions": c.Contradictions, "outranked": c.Outranked,
 			"misses": c.LayoutMisses, "windows": uint64(s.m.Windows()),
 		}[name]

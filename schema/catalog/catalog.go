@@ -69,6 +69,16 @@ type Metric struct {
 	Rank int          // of several rows for one canonical series on a page, the lowest stands
 	Fold Fold
 
+	// StepsBack is how far a counter may fall, in the canonical unit, without having begun
+	// anew: its source is known to correct itself. 0 for a counter that only grows.
+	StepsBack float64
+	// Events is the derived metric of the events that this one tells of, "" if it tells of
+	// none. An info metric tells of them by its code, every other one by a count.
+	Events string
+	// Newest says that of several samples that a page has of the series only the one with
+	// the newest time counts: the others are of what was there before.
+	Newest bool
+
 	File string // where the row stands
 	Line int
 

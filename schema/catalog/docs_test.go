@@ -31,6 +31,9 @@ its own and of its slices: ` + "`slice=\"\"`" + ` picks the former.
 
 **A second choice** is marked: where a better measure is missing, the label ` + "`via`" + ` says how this one was made.
 
+**Counters.** A value that is below the one before began anew, and a counter of a device says so with the flag ` + "`reset`" + `. The kernel's
+accounting of CPU time (` + "`steps back`" + `) is corrected downwards at times: it is held at its highest value, with the flag ` + "`held`" + `, unless it falls by 3 s or the node booted.
+
 **Unknown.** A name that begins like a known vendor's and is not listed is stored as exposed and counted; its
 meaning is not guessed.
 
@@ -45,6 +48,7 @@ func TestDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(docsHead)
 	writeCanonical(&b, rows)
+	writeDerived(&b, rows)
 	writeSources(&b, rows)
 	golden(t, docsFile, b.String())
 }
@@ -113,9 +117,32 @@ func writeCanonical(b *strings.Builder, rows []docRow) {
 	b.WriteString("\n")
 }
 
+// derived is the source of the rows that no exporter has.
+const derived = "sextant-pipeline"
+
+func writeDerived(b *strings.Builder, rows []docRow) {
+	b.WriteString("## Metrics that the pipeline makes\n\nWhat stands in no single scrape is a series of its own, with the labels of the device or switch and the `code` or `event` " +
+		"([ADR 13](adr/0013-events-and-resets.md)).\n\n| metric | unit | meaning | told by |\n|---|---|---|---|\n")
+	by := map[string][]string{}
+	for _, r := range rows {
+		for _, name := range []string{r.Events, LastOf(r.Events)} {
+			by[name] = append(by[name], "`"+r.names[0]+"`")
+		}
+	}
+	for _, r := range rows {
+		if r.Source == derived {
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.Name, r.Unit, cell(r.Help), strings.Join(by[r.Name], ", "))
+		}
+	}
+	b.WriteString("\n")
+}
+
 func writeSources(b *strings.Builder, rows []docRow) {
 	source := ""
 	for _, r := range rows {
+		if r.Source == derived {
+			continue
+		}
 		if r.Source != source {
 			source = r.Source
 			fmt.Fprintf(b, "\n## From %s\n\n", source)
@@ -159,6 +186,9 @@ func conversionText(m *Metric) string {
 	text := ""
 	if m.Scale != 1 {
 		text = "× " + strconv.FormatFloat(m.Scale, 'g', -1, 64)
+	}
+	if m.StepsBack != 0 {
+		text += "steps back"
 	}
 	if m.Offset != 0 {
 		text += " + " + strconv.FormatFloat(m.Offset, 'g', -1, 64)

@@ -16,6 +16,7 @@ import (
 //	source: gpu-exporter       # who exposes these
 //	evidence: S                # S, D, 3P or ?; a row may have its own
 //	scope: device              # optional default of the rows, see Scope
+//	newest: true               # optional: of several samples of one series on a page the newest stands
 //	metrics:
 //	  - name: gpu_busy_percent
 //	    kind: gauge            # gauge, counter, info, stateset, histogram, summary
@@ -34,6 +35,8 @@ import (
 //	    drop: [err_msg]        # optional
 //	    rank: 1                # optional: a fallback for rows of a lower rank
 //	    fold: max              # optional: series that differ in nothing else are parts
+//	    steps_back: 3          # optional: a counter that falls by less, in the canonical unit, goes on
+//	    events: accel_fault_events  # optional: the derived metric of the events that it tells of
 //	  - {name: gpu_odd, kind: gauge, raw: "unit unknown"}  # a vendor's metric, kept as exposed
 //
 // A file with a vendor says how its labels name a device:
@@ -78,6 +81,7 @@ func Load(fsys fs.FS) (*Catalog, error) {
 		}
 		l.load(name, text)
 	}
+	l.checkEvents()
 	if len(l.faults) > 0 {
 		return nil, errors.Join(l.faults...)
 	}
@@ -96,6 +100,9 @@ type loader struct {
 	scope    Scope
 	prefixes []string
 	blanks   map[string][]float64
+	newest   bool
+
+	eventful []eventful
 }
 
 func (l *loader) fault(n *yaml.Node, format string, args ...any) {
@@ -114,7 +121,7 @@ func (l *loader) load(file string, text []byte) {
 		return
 	}
 	root := doc.Content[0]
-	keys := l.mapping(root, "source", "evidence", "metrics", "vendor", "scope", "claims", "prefixes", "blanks", "identity")
+	keys := l.mapping(root, "source", "evidence", "metrics", "vendor", "scope", "claims", "prefixes", "blanks", "identity", "newest")
 	if keys == nil {
 		return
 	}

@@ -10,11 +10,11 @@ import (
 // is a fault of its own.
 func (l *loader) metric(n *yaml.Node) {
 	keys := l.mapping(n, "name", "kind", "unit", "help", "canonical", "from", "scale", "offset", "min", "max", "blank", "evidence",
-		"scope", "raw", "aliases", "when", "add", "rename", "drop", "rank", "fold")
+		"scope", "raw", "aliases", "when", "add", "rename", "drop", "rank", "fold", "steps_back", "events")
 	if keys == nil {
 		return
 	}
-	m := &Metric{Source: l.source.name, Vendor: l.source.vendor, source: l.source, Evidence: l.grade, Scope: l.scope, File: l.file, Line: n.Line}
+	m := &Metric{Source: l.source.name, Vendor: l.source.vendor, source: l.source, Evidence: l.grade, Scope: l.scope, Newest: l.newest, File: l.file, Line: n.Line}
 	m.Name = l.name(keys, n, "name")
 	m.Canonical = m.Name
 	m.Kind = l.kind(keys, n)
@@ -44,7 +44,7 @@ func (l *loader) metric(n *yaml.Node) {
 func (l *loader) raw(m *Metric, keys map[string]*yaml.Node, n *yaml.Node) {
 	m.Raw, m.Scale = l.text(keys, n, "raw"), 1
 	m.Help = m.Raw
-	for _, key := range []string{"canonical", "from", "scale", "offset", "unit", "help", "min", "max", "blank", "add", "rename", "drop", "rank", "fold"} {
+	for _, key := range []string{"canonical", "from", "scale", "offset", "unit", "help", "min", "max", "blank", "add", "rename", "drop", "rank", "fold", "steps_back", "events"} {
 		if k, ok := keys[key]; ok {
 			l.fault(k, "raw and %s exclude each other", key)
 		}
@@ -76,6 +76,7 @@ func (l *loader) meaning(m *Metric, keys map[string]*yaml.Node, n *yaml.Node) {
 	if k, ok := keys["scope"]; ok {
 		m.Scope = l.scopeOf(k)
 	}
+	l.time(m, keys)
 	if other, ok := l.meanings[m.Canonical]; !ok {
 		l.meanings[m.Canonical] = m
 	} else if other.Unit != m.Unit || other.Kind != m.Kind {

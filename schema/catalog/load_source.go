@@ -10,7 +10,7 @@ import (
 // head reads what the rows of a file share.
 func (l *loader) head(keys map[string]*yaml.Node, root *yaml.Node) {
 	s := &source{name: l.text(keys, root, "source"), class: "accel"}
-	l.source, l.scope, l.prefixes, l.blanks = s, AsExposed, []string{""}, map[string][]float64{}
+	l.source, l.scope, l.prefixes, l.blanks, l.newest = s, AsExposed, []string{""}, map[string][]float64{}, false
 	if n, ok := keys["evidence"]; ok {
 		l.grade = l.evidence(n)
 	} else {
@@ -18,6 +18,11 @@ func (l *loader) head(keys map[string]*yaml.Node, root *yaml.Node) {
 	}
 	if n, ok := keys["scope"]; ok {
 		l.scope = l.scopeOf(n)
+	}
+	if n, ok := keys["newest"]; ok {
+		if l.newest = n.Value == "true"; !l.newest {
+			l.fault(n, "newest %q: want true, or leave it out", n.Value)
+		}
 	}
 	if n, ok := keys["prefixes"]; ok {
 		l.prefixes = l.texts(n, "prefixes")
