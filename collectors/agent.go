@@ -219,6 +219,9 @@ func (a *agent) reporter(cfg *Config, to inventory.Sender) (func(context.Context
 	if a.gpus != nil {
 		c.Sources = append(c.Sources, a.gpus)
 	}
+	if a.nvml != nil {
+		c.Sources = append(c.Sources, a.nvml.Source())
+	}
 	r, err := inventory.NewReporter(c, to, inventory.Options{Logger: a.deps.Log, Registerer: a.deps.Registry, Page: a.parts})
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		ingestCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
+		ingestCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), inventoryCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
 		health.Command("sextant", "http://"+defaultConfig().Pipeline.Listen), versionCmd())
 	exit.Strict(cmd)
 	return cmd

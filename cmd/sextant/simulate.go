@@ -18,7 +18,6 @@ import (
 	"sextant/internal/simulate/fleet"
 	"sextant/internal/simulate/serve"
 	"sextant/pipeline/kafka"
-	"sextant/schema/inventory"
 	"sextant/schema/topics"
 )
 
@@ -128,7 +127,6 @@ type simulation struct {
 	exporters *serve.Server
 	http      *httpserve.Server
 	log       *slog.Logger
-	parts     []*inventory.Document // what each node is made of
 }
 
 // newSimulation makes the cluster of a file, or the demo's, and binds its address.
@@ -206,11 +204,7 @@ func bindSimulation(cfg *simulate.Config, o simulationFlags, log *slog.Logger, r
 	if err != nil {
 		return nil, fmt.Errorf("simulated exporters: %w", err)
 	}
-	var parts []*inventory.Document
-	for _, n := range cluster.Nodes {
-		parts = append(parts, simulatedInventory(n))
-	}
-	return &simulation{exporters: serve.New(serve.Options{Cluster: cluster, Log: log, Registerer: reg}), http: web, log: log, parts: parts}, nil
+	return &simulation{exporters: serve.New(serve.Options{Cluster: cluster, Log: log, Registerer: reg}), http: web, log: log}, nil
 }
 
 // sd is the URL of the list of targets.
@@ -228,14 +222,13 @@ func (s *simulation) runAgents(ctx context.Context, dir string, to kafka.Config,
 	}
 	defer producer.Close()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return sendInventories(ctx, s.parts, producer, s.log) })
 	// The exporters outlive the agents, so that no last scrape fails.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	g.Go(func() error { return s.run(serving) })
 	g.Go(func() error {
 		defer stop()
-		return fleet.Run(ctx, fleet.Config{Nodes: s.exporters.Nodes(), SD: s.sd(), Dir: filepath.Join(dir, "spool"), Lost: s.exporters.Lost},
+		return fleet.Run(ctx, fleet.Config{Nodes: s.exporters.Nodes(), SD: s.sd(), Dir: filepath.Join(dir, "spool"), Lost: s.exporters.Lost, Parts: s.exporters.Document},
 			fleet.Deps{Producer: producer, Log: s.log, Registerer: reg})
 	})
 	return g.Wait()

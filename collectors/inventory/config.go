@@ -22,13 +22,14 @@ type Config struct {
 	SysPath    string `yaml:"sys_path"`
 	RootfsPath string `yaml:"rootfs_path"`
 
-	Region     string            `yaml:"region"` // empty: the node's Kubernetes label, likewise zone
-	Zone       string            `yaml:"zone"`
-	Rack       string            `yaml:"rack"`
-	Switch     string            `yaml:"switch"`
-	Neighbours []Neighbour       `yaml:"neighbours"`
-	Labels     map[string]string `yaml:"labels"`
-	Simulated  bool              `yaml:"simulated"` // the paths are not those of real hardware
+	Region      string            `yaml:"region"` // empty: the node's Kubernetes label, likewise zone
+	Zone        string            `yaml:"zone"`
+	Rack        string            `yaml:"rack"`
+	Switch      string            `yaml:"switch"`
+	PlaceLabels PlaceLabels       `yaml:"place_labels"`
+	Neighbours  []Neighbour       `yaml:"neighbours"`
+	Labels      map[string]string `yaml:"labels"`
+	Simulated   bool              `yaml:"simulated"` // the paths are not those of real hardware
 
 	Series SeriesConfig `yaml:"series"` // the document as series, for features
 
@@ -48,6 +49,15 @@ type SeriesConfig struct {
 	MaxLinks int             `yaml:"max_links"` // links that become series, three or four each
 }
 
+// PlaceLabels are the Kubernetes labels that say where a node stands, where the keys of the
+// same names are empty. An empty one is not looked for.
+type PlaceLabels struct {
+	Region string `yaml:"region"`
+	Zone   string `yaml:"zone"`
+	Rack   string `yaml:"rack"`
+	Switch string `yaml:"switch"`
+}
+
 // Neighbour is what is known of the way to another node.
 type Neighbour struct {
 	Node      string  `yaml:"node"`
@@ -65,7 +75,8 @@ const maxSeriesInterval = 30 * time.Second
 // Defaults reads this host once a minute and sends what changed, and all once an hour.
 func Defaults() Config {
 	return Config{Enabled: true, Interval: config.Duration(time.Minute), Resend: config.Duration(time.Hour), Topic: topics.Inventory,
-		Neighbours: []Neighbour{}, Labels: map[string]string{},
+		PlaceLabels: PlaceLabels{Region: "topology.kubernetes.io/region", Zone: "topology.kubernetes.io/zone", Rack: "topology.kubernetes.io/rack"},
+		Neighbours:  []Neighbour{}, Labels: map[string]string{},
 		Series: SeriesConfig{Enabled: true, Interval: config.Duration(20 * time.Second), MaxLinks: schema.MaxSeriesLinks}}
 }
 

@@ -81,6 +81,10 @@ func dcgmExtra(families []*dto.MetricFamily) Extra {
 				} else {
 					device(l).Memory = bytes
 				}
+			case "DCGM_FI_DEV_MAX_SM_CLOCK": // MHz
+				device(l).MaxHertz = max(m.GetGauge().GetValue(), 0) * 1e6
+			case "DCGM_FI_DEV_MAX_MEM_CLOCK":
+				device(l).MemoryHertz = max(m.GetGauge().GetValue(), 0) * 1e6
 			case "sextant_dcgm_mig_slices":
 				d := device(l)
 				d.Slices = append(d.Slices, migSlice(l, m.GetGauge().GetValue()))

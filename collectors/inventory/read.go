@@ -44,6 +44,7 @@ func Read(ctx context.Context, cfg Config) (*Document, error) {
 	if err := r.sources(ctx); err != nil {
 		return nil, err
 	}
+	r.sharing()
 	r.identify()
 	r.tree()
 	r.links()
@@ -132,8 +133,8 @@ func (r *reader) place() {
 		for _, l := range []struct {
 			to  *string
 			key string
-		}{{&p.Region, "topology.kubernetes.io/region"}, {&p.Zone, "topology.kubernetes.io/zone"}, {&p.Rack, "topology.kubernetes.io/rack"}} {
-			if *l.to == "" {
+		}{{&p.Region, c.PlaceLabels.Region}, {&p.Zone, c.PlaceLabels.Zone}, {&p.Rack, c.PlaceLabels.Rack}, {&p.Switch, c.PlaceLabels.Switch}} {
+			if *l.to == "" && l.key != "" {
 				*l.to = k.Labels[l.key]
 			}
 		}

@@ -35,6 +35,13 @@ type DeviceExtra struct {
 	Firmware   string         `yaml:"firmware"`
 	Driver     string         `yaml:"driver_version"`
 	Slices     []schema.Slice `yaml:"slices"`
+
+	PowerLimit  float64 `yaml:"power_limit_watts"`
+	MaxHertz    float64 `yaml:"max_hertz"`
+	MemoryHertz float64 `yaml:"memory_max_hertz"`
+	MIG         string  `yaml:"mig"`     // enabled, disabled
+	Sharing     string  `yaml:"sharing"` // time-slicing, mps, hami
+	Replicas    int     `yaml:"replicas"`
 }
 
 // LinkExtra is a link that PCI does not show.
@@ -99,13 +106,25 @@ func (r *reader) add(source string, x DeviceExtra) {
 	for _, t := range []struct {
 		to   *string
 		from string
-	}{{&v.UID, x.UID}, {&v.Model, x.Model}, {&v.Generation, x.Generation}, {&v.Capability, x.Capability}, {&v.Firmware, x.Firmware}, {&v.DriverVersion, x.Driver}} {
+	}{{&v.UID, x.UID}, {&v.Model, x.Model}, {&v.Generation, x.Generation}, {&v.Capability, x.Capability}, {&v.Firmware, x.Firmware}, {&v.DriverVersion, x.Driver},
+		{&v.MIG, x.MIG}, {&v.Sharing, x.Sharing}} {
 		if t.from != "" {
 			*t.to = t.from
 		}
 	}
 	if x.Memory > 0 {
 		v.Memory = x.Memory
+	}
+	if x.Replicas > 0 {
+		v.Replicas = x.Replicas
+	}
+	for _, n := range []struct {
+		to   *float64
+		from float64
+	}{{&v.PowerLimit, x.PowerLimit}, {&v.MaxHertz, x.MaxHertz}, {&v.MemoryHertz, x.MemoryHertz}} {
+		if n.from > 0 {
+			*n.to = n.from
+		}
 	}
 	if len(x.Slices) > 0 {
 		v.Slices = x.Slices[:min(len(x.Slices), schema.MaxSlices)]

@@ -9,13 +9,19 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/collectors/inventory"
 )
 
 // hung is a driver that does not come back until it is told to.
 type hung struct{ until, closed chan struct{} }
 
 func (h hung) read() ([]sample, error) { <-h.until; return nil, errors.New("late") }
-func (h hung) close()                  { close(h.closed) }
+func (h hung) describe() (inventory.Extra, error) {
+	<-h.until
+	return inventory.Extra{}, errors.New("late")
+}
+func (h hung) close() { close(h.closed) }
 
 // TestCloseGivesUpOnAHungDriver: the agent must end also when the driver does not.
 func TestCloseGivesUpOnAHungDriver(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package nvml reads NVIDIA GPUs through the driver's own library, for hosts that have no
 // DCGM. It gives what DCGM itself takes from that library, under the same names, units and
-// labels, so that it means the same downstream; it has no profiling, no NVLink, no events.
+// labels, so that it means the same downstream; it has no profiling, no NVLink counters, no events.
+// As a source of the inventory it tells of devices, MIG layout and NVLinks.
 //
 // The binding needs cgo and, when it runs, the driver's libnvidia-ml.so.1.
 package nvml
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sextant/collectors/inventory"
 	"sextant/internal/config"
 )
 
@@ -32,6 +34,7 @@ func (c Config) Check(path string) error {
 // A driver reads all devices. After an error the next reading begins anew.
 type driver interface {
 	read() ([]sample, error)
+	describe() (inventory.Extra, error)
 	close()
 }
 

@@ -9,29 +9,44 @@ import (
 	"sextant/schema/wire"
 )
 
+// readings are newest samples of series of one node.
+type readings struct {
+	now int64
+	pipeline.Batch
+}
+
+// add adds a series with its value, and an older sample with half of it.
+func (b *readings) add(name, vendor, device, slice string, age time.Duration, value float64, more ...wire.Label) {
+	id := uint64(len(b.Series) + 1)
+	labels := []wire.Label{{Name: "device", Value: device}, {Name: "node", Value: "n1"}}
+	labels = append(labels, more...)
+	if slice != "" {
+		labels = append(labels, wire.Label{Name: "slice", Value: slice})
+	}
+	labels = append(labels, wire.Label{Name: "vendor", Value: vendor})
+	b.Series = append(b.Series, pipeline.SeriesRow{ID: id, Node: "n1", Name: name, Labels: labels, FirstSeen: b.now})
+	for i, v := range []float64{value / 2, value} { // the newer one counts
+		b.Samples.Series = append(b.Samples.Series, id)
+		b.Samples.Time = append(b.Samples.Time, b.now-age.Milliseconds()-1000+int64(i)*1000)
+		b.Samples.Value = append(b.Samples.Value, v)
+		b.Samples.Flags = append(b.Samples.Flags, 0)
+	}
+}
+
+func (b *readings) write(t *testing.T, db *DB) {
+	t.Helper()
+	b.Topic = "telemetry.samples"
+	if err := newSink(t, db).Write(t.Context(), &b.Batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestAccelerators has two vendors, a slice, a reading that is old, one that is NaN and
 // one that is not an accelerator's.
 func TestAccelerators(t *testing.T) {
 	db := openDB(t)
-	s := newSink(t, db)
-	now := time.Now().UnixMilli()
-	b := &pipeline.Batch{Topic: "telemetry.samples"}
-	add := func(name, vendor, device, slice string, age time.Duration, value float64, more ...wire.Label) {
-		id := uint64(len(b.Series) + 1)
-		labels := []wire.Label{{Name: "device", Value: device}, {Name: "node", Value: "n1"}}
-		labels = append(labels, more...)
-		if slice != "" {
-			labels = append(labels, wire.Label{Name: "slice", Value: slice})
-		}
-		labels = append(labels, wire.Label{Name: "vendor", Value: vendor})
-		b.Series = append(b.Series, pipeline.SeriesRow{ID: id, Node: "n1", Name: name, Labels: labels, FirstSeen: now})
-		for i, v := range []float64{value / 2, value} { // the newer one counts
-			b.Samples.Series = append(b.Samples.Series, id)
-			b.Samples.Time = append(b.Samples.Time, now-age.Milliseconds()-1000+int64(i)*1000)
-			b.Samples.Value = append(b.Samples.Value, v)
-			b.Samples.Flags = append(b.Samples.Flags, 0)
-		}
-	}
+	b := &readings{now: time.Now().UnixMilli()}
+	add := b.add
 	core := wire.Label{Name: "sensor", Value: "core"}
 	add("accel_busy_ratio", "nvidia", "GPU-1", "", 0, 0.5)
 	add("accel_power_watts", "nvidia", "GPU-1", "", 0, 400)
@@ -41,15 +56,13 @@ func TestAccelerators(t *testing.T) {
 	add("accel_busy_ratio", "huawei", "VDIE-1", "", 0, 0.25)
 	add("accel_power_watts", "huawei", "VDIE-1", "", 2*time.Minute, 300)
 	add("node_load1", "", "", "", 0, 3)
-	if err := s.Write(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	b.write(t, db)
 	got := text(t, db, "vendor, device, slice, "+
 		"ifNull(toString(busy_ratio), '-'), ifNull(toString(mem_used_bytes), '-'), ifNull(toString(power_watts), '-'), ifNull(toString(temp_celsius), '-'), simulated",
 		"{db}.accelerators ORDER BY vendor, slice")
 	want := []string{
 		"huawei VDIE-1  0.25 - - - 0",
-		"nvidia GPU-1  0.5 - 400 61 0",
+		"nvidia GPU-1  0.5 1024 400 61 0", // memory: that of its only slice
 		"nvidia GPU-1 MIG-1 - 1024 - - 0",
 	}
 	if !slices.Equal(got, want) {

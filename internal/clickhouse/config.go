@@ -44,7 +44,8 @@ type RetentionConfig struct {
 	LedgerDays      int `yaml:"ledger_days"`
 	FeaturesDays    int `yaml:"features_days"`
 	DeadLettersDays int `yaml:"dead_letters_days"`
-	TasksDays       int `yaml:"tasks_days"` // of events: longer than any task lives
+	TasksDays       int `yaml:"tasks_days"`     // of events: longer than any task lives
+	InventoryDays   int `yaml:"inventory_days"` // after the last copy: what a node was made of, and nodes that are not heard of
 }
 
 // DefaultConfig is one server on this host over the native protocol.
@@ -58,7 +59,7 @@ func DefaultConfig() Config {
 		DialTimeout: 5 * time.Second,
 		ReadTimeout: 2 * time.Minute,
 		MaxConns:    16,
-		Retention:   RetentionConfig{SamplesDays: 30, LedgerDays: 30, FeaturesDays: 400, DeadLettersDays: 30, TasksDays: 400},
+		Retention:   RetentionConfig{SamplesDays: 30, LedgerDays: 30, FeaturesDays: 400, DeadLettersDays: 30, TasksDays: 400, InventoryDays: 400},
 	}
 }
 
@@ -129,7 +130,7 @@ func (r RetentionConfig) validate(fail func(key, format string, args ...any)) {
 		days int
 	}{
 		{"samples_days", r.SamplesDays}, {"ledger_days", r.LedgerDays},
-		{"features_days", r.FeaturesDays}, {"dead_letters_days", r.DeadLettersDays}, {"tasks_days", r.TasksDays},
+		{"features_days", r.FeaturesDays}, {"dead_letters_days", r.DeadLettersDays}, {"tasks_days", r.TasksDays}, {"inventory_days", r.InventoryDays},
 	} {
 		if f.days < 0 || f.days > 36500 {
 			fail("retention."+f.key, "%d is not within 0 and 36500", f.days)

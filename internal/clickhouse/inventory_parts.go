@@ -123,6 +123,16 @@ func appendParts(w *columnWriter, rows []partRow) {
 	slices(func(s *schema.Slice) string { return s.ID })
 	slices(func(s *schema.Slice) string { return s.Kind })
 	slices(func(s *schema.Slice) string { return s.Profile })
+	w.add(collect(rows, func(r *partRow) []uint64 {
+		return collect(r.device.Slices, func(s *schema.Slice) uint64 { return s.Memory })
+	}))
+	w.add(collect(rows, func(r *partRow) []float32 {
+		return collect(r.device.Slices, func(s *schema.Slice) float32 { return float32(s.Cores) })
+	}))
+	text(func(r *partRow) string { return r.device.MIG })
+	text(func(r *partRow) string { return r.device.Sharing })
+	w.add(collect(rows, func(r *partRow) uint16 { return uint16(r.device.Replicas) }))
+	w.add(pointers(optional(func(r *partRow) float64 { return r.device.PowerLimit }), to[float32]))
 }
 
 func numaOf(r *partRow) float64 {

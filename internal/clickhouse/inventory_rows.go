@@ -25,7 +25,8 @@ var partsTable = &table{"inventory_parts", columns(
 	"driver", "String", "driver_version", "String", "bytes", "Nullable(UInt64)", "speed", "Nullable(Float64)", "up", "Nullable(UInt8)",
 	"pci", "String", "pci_id", "String", "numa", "Nullable(Int16)", "link_gigatransfers", "Nullable(Float32)", "link_width", "Nullable(UInt8)",
 	"link_max_width", "Nullable(UInt8)", "link_bandwidth", "Nullable(Float64)", "rdma", "String", "dpu", "String", "partition", "String",
-	"slice_ids", "Array(String)", "slice_kinds", "Array(String)", "slice_profiles", "Array(String)")}
+	"slice_ids", "Array(String)", "slice_kinds", "Array(String)", "slice_profiles", "Array(String)",
+	"slice_bytes", "Array(UInt64)", "slice_cores", "Array(Float32)", "mig", "String", "sharing", "String", "replicas", "UInt16", "power_limit_watts", "Nullable(Float32)")}
 
 var linksTable = &table{"inventory_links", columns(
 	"node", "String", "since", timestamp, "from_part", "String", "from_id", "String", "to_part", "String", "to_id", "String", "kind", "String",

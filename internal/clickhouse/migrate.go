@@ -103,6 +103,12 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"ingest_ledger", "scrape", r.LedgerDays},
 		{"dead_letters", "ingest", r.DeadLettersDays},
 		{"task_events", "time", r.TasksDays},
+		// The row of a node that works is written again each hour, so it never expires. That
+		// a node was removed stays: older rows that a merge has not yet dropped would bring
+		// the node back.
+		{"inventories", "ingest", r.InventoryDays},
+		{"inventory_parts", "ingest", r.InventoryDays},
+		{"inventory_links", "ingest", r.InventoryDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err
@@ -110,6 +116,9 @@ func (db *DB) setRetentions(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lasting says which rows of a table expire, where some do not.
+var lasting = map[string]string{"inventories": " WHERE removed = 0"}
 
 var ttlDays = regexp.MustCompile(` TTL toDateTime\([a-z` + "`" + `]+\) \+ (?:toIntervalDay\((\d+)\)|INTERVAL (\d+) DAY)`)
 
@@ -132,7 +141,7 @@ func (db *DB) setRetention(ctx context.Context, table, column string, days int) 
 	}
 	change := "REMOVE TTL"
 	if days > 0 {
-		change = fmt.Sprintf("MODIFY TTL toDateTime(%s) + INTERVAL %d DAY", column, days)
+		change = fmt.Sprintf("MODIFY TTL toDateTime(%s) + INTERVAL %d DAY%s", column, days, lasting[table])
 	}
 	// Old rows go when their parts merge, or when a whole part has expired: rewriting
 	// every part at once would stop the world.

@@ -150,6 +150,9 @@ func TestRetention(t *testing.T) {
 	if got := days("samples"); got != "toDateTime(ts) + toIntervalDay(30)" {
 		t.Errorf("default: %q", got)
 	}
+	if got := days("inventories"); got != "toDateTime(ingest) + toIntervalDay(400) WHERE removed = 0" {
+		t.Errorf("inventories: %q", got)
+	}
 	db.cfg.Retention.SamplesDays, db.cfg.Retention.LedgerDays = 7, 0
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,10 @@ its own and of its slices: ` + "`slice=\"\"`" + ` picks the former.
 ` + "`accel_device_info`" + ` (model, driver, pci, index, serial; ` + "`identity`" + ` says what names the device: uid, duplicate or the kind of place),
 ` + "`accel_slice_info`" + ` (profile) and ` + "`accel_owner_info`" + ` (namespace, pod, container, or a job), one for each owner. NICs have ` + "`nic_device_info`" + `.
 
+**Allocation and use** are never one metric. Who was given a device or slice is ` + "`accel_owner_info`" + `; how much of it, where the source says, ` + "`accel_allocated_mem_bytes`" + ` and, as a
+scheduler sees the cluster, ` + "`cluster_accel_allocated_*`" + ` with the node in ` + "`exported_node`" + `; what pods ask for, ` + "`kube_pod_container_resource_requests`" + `. What is used is a reading of the device, of the
+slice, or, where the source measures it inside the container, of the owner (` + "`accel_owner_*`" + `). With time-slicing and MPS only the device is measured: its reading is not repeated for each owner.
+
 **A second choice** is marked: where a better measure is missing, the label ` + "`via`" + ` says how this one was made.
 
 **Counters.** A value that is below the one before began anew, and a counter of a device says so with the flag ` + "`reset`" + `. The kernel's

@@ -11,18 +11,19 @@ import (
 
 // Limits of a document. A node that has more lists as many as fit and says so in Faults.
 const (
-	MaxNUMA    = 1024
-	MaxDevices = 256
-	MaxSlices  = 128 // of one device
-	MaxNICs    = 256
-	MaxDisks   = 512
-	MaxPCI     = 2048
-	MaxLinks   = 8192
-	MaxLabels  = 512
-	MaxFaults  = 64
-	MaxText    = 1024 // bytes of a string
-	MaxNode    = 255
-	maxAmount  = 1e18 // of bytes/s, hertz, seconds: what features of it stay finite
+	MaxNUMA     = 1024
+	MaxDevices  = 256
+	MaxSlices   = 128 // of one device
+	MaxNICs     = 256
+	MaxDisks    = 512
+	MaxPCI      = 2048
+	MaxLinks    = 8192
+	MaxLabels   = 512
+	MaxFaults   = 64
+	MaxText     = 1024 // bytes of a string
+	MaxNode     = 255
+	MaxReplicas = 1 << 15 // pods that share a device
+	maxAmount   = 1e18    // of bytes/s, hertz, seconds: what features of it stay finite
 )
 
 // Check returns every fault of the document, each with the path of its key. What passes
@@ -68,6 +69,13 @@ func (c *checker) text(path string, values ...string) {
 func (c *checker) name(path, s string) {
 	c.bad(s == "" || len(s) > MaxNode || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }),
 		"%s: %q, want 1 to %d bytes without control characters", path, s, MaxNode)
+}
+
+// CheckNode says what is wrong with the name of a node.
+func CheckNode(name string) error {
+	c := &checker{}
+	c.name("node", name)
+	return errors.Join(c.faults...)
 }
 
 func (c *checker) amount(path string, v float64) {
@@ -139,7 +147,7 @@ func (c *checker) parts(d *Document) {
 		c.amount("devices.power_limit_watts", v.PowerLimit)
 		c.amount("devices.max_hertz", v.MaxHertz)
 		c.amount("devices.memory_max_hertz", v.MemoryHertz)
-		c.bad(v.Replicas < 0 || v.Replicas > 1<<15, "devices.replicas: %d", v.Replicas)
+		c.bad(v.Replicas < 0 || v.Replicas > MaxReplicas, "devices.replicas: %d", v.Replicas)
 		c.place("devices", v.PCIPlace)
 		c.bad(len(v.Slices) > MaxSlices, "devices[%d].slices: %d entries, the limit is %d", i, len(v.Slices), MaxSlices)
 		for _, s := range v.Slices {

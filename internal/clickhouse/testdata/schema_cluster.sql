@@ -354,6 +354,27 @@ COMMENT 'What happened to each task. Read with FINAL, or through tasks.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`task_events` ON CLUSTER `main` AS `sextant`.`task_events_local`
 ENGINE = Distributed(`main`, 'sextant', 'task_events_local', cityHash64(cluster, task));
+---- migrations/00012_inventory_slices.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What a slice has, and how a device is shared. A reading of what a slice has stands beside
+-- it in the view slices.
+ALTER TABLE `sextant`.`inventory_parts_local` ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS slice_bytes Array(UInt64) COMMENT '0: not known',
+    ADD COLUMN IF NOT EXISTS slice_cores Array(Float32) COMMENT 'compute parts, 0: not known',
+    ADD COLUMN IF NOT EXISTS mig LowCardinality(String) COMMENT 'enabled, disabled, or empty',
+    ADD COLUMN IF NOT EXISTS sharing LowCardinality(String) COMMENT 'how whole devices are shared: time-slicing, mps, hami',
+    ADD COLUMN IF NOT EXISTS replicas UInt16 COMMENT 'pods that may share the device so, 0: none',
+    ADD COLUMN IF NOT EXISTS power_limit_watts Nullable(Float32) COMMENT 'the vendor''s';
+
+ALTER TABLE `sextant`.inventory_parts ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS slice_bytes Array(UInt64),
+    ADD COLUMN IF NOT EXISTS slice_cores Array(Float32),
+    ADD COLUMN IF NOT EXISTS mig LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS sharing LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS replicas UInt16,
+    ADD COLUMN IF NOT EXISTS power_limit_watts Nullable(Float32);
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -380,26 +401,38 @@ COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 -- ratio of 0 to 1, memory in bytes, power in watts, temperature in degrees Celsius. A
 -- reading that is older than a minute, or that the vendor does not give, is NULL. Rows are
 -- of whole devices; a slice (MIG, vNPU, partition) has a row of its own with its name in
--- slice.
+-- slice. A device whose memory is only told of its slices has their sum. owners are those
+-- that the row is given to, a list because devices are shared; what they use is not in it.
 CREATE OR REPLACE VIEW `sextant`.accelerators ON CLUSTER `main` AS
 SELECT
-    n.node AS node,
-    n.labels['vendor'] AS vendor,
-    n.labels['device'] AS device,
-    n.labels['slice'] AS slice,
-    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_busy_ratio') AS busy_ratio,
-    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_used_bytes') AS mem_used_bytes,
-    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_total_bytes') AS mem_total_bytes,
-    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_power_watts') AS power_watts,
-    argMaxOrNullIf(s.value, s.ts, n.name = 'accel_temp_celsius' AND n.labels['sensor'] = 'core') AS temp_celsius,
-    max(s.ts) AS newest,
-    n.labels['simulated'] = 'true' AS simulated
-FROM `sextant`.samples AS s FINAL
-INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
-WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
-    AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%')
-    AND NOT isNaN(s.value)
-GROUP BY node, vendor, device, slice, simulated
+    node, vendor, device, slice, busy_ratio,
+    if(slice = '', ifNull(used, sumOrNullIf(used, slice != '' AND position(slice, '/') = 0) OVER whole), used) AS mem_used_bytes,
+    if(slice = '', ifNull(total, sumOrNullIf(total, slice != '' AND position(slice, '/') = 0) OVER whole), total) AS mem_total_bytes,
+    power_watts, temp_celsius, owners, newest, simulated
+FROM
+(
+    SELECT
+        n.node AS node,
+        n.labels['vendor'] AS vendor,
+        n.labels['device'] AS device,
+        n.labels['slice'] AS slice,
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_busy_ratio') AS busy_ratio,
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_used_bytes') AS used,
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_total_bytes') AS total,
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_power_watts') AS power_watts,
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_temp_celsius' AND n.labels['sensor'] = 'core') AS temp_celsius,
+        arraySort(groupUniqArrayIf(arrayStringConcat(arrayFilter(x -> x != '', [n.labels['namespace'], n.labels['pod'], n.labels['container'], n.labels['hpc_job'], n.labels['job_id']]), '/'),
+            n.name = 'accel_owner_info')) AS owners,
+        max(s.ts) AS newest,
+        n.labels['simulated'] = 'true' AS simulated
+    FROM `sextant`.samples AS s FINAL
+    INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+    WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
+        AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%')
+        AND NOT isNaN(s.value)
+    GROUP BY node, vendor, device, slice, simulated
+)
+WINDOW whole AS (PARTITION BY node, vendor, device)
 ORDER BY node, vendor, device, slice
 SETTINGS distributed_product_mode = 'local'
 ---- views/devices.sql
@@ -410,7 +443,9 @@ SELECT
     p.compute_capability AS compute_capability, p.bytes AS memory_bytes, p.firmware AS firmware, p.driver AS driver,
     p.driver_version AS driver_version, p.pci AS pci, p.pci_id AS pci_id, p.numa AS numa, p.link_gigatransfers AS link_gigatransfers,
     p.link_width AS link_width, p.link_max_width AS link_max_width, p.link_bandwidth AS link_bandwidth, p.partition AS partition,
-    p.slice_ids AS slice_ids, p.slice_kinds AS slice_kinds, p.slice_profiles AS slice_profiles, n.simulation AS simulated, p.since AS since
+    p.slice_ids AS slice_ids, p.slice_kinds AS slice_kinds, p.slice_profiles AS slice_profiles,
+    p.slice_bytes AS slice_bytes, p.slice_cores AS slice_cores, p.mig AS mig, p.sharing AS sharing, nullIf(p.replicas, 0) AS replicas,
+    p.power_limit_watts AS power_limit_watts, n.simulation AS simulated, p.since AS since
 FROM `sextant`.inventory_parts AS p FINAL
 INNER JOIN
 (
@@ -637,6 +672,57 @@ SELECT
     reinterpretAsUInt64(s.value) = 0x7ff0000000000002 AS stale
 FROM `sextant`.samples AS s FINAL
 INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+SETTINGS distributed_product_mode = 'local'
+---- views/slices.sql
+-- The slices of each device (MIG instances, vNPUs, partitions, tiles): what they are, who
+-- has them, and what is measured of them. The layout is of the newest inventory, readings
+-- and owners are of the last minute; a slice that only one of the two knows is here too. A
+-- list of owners is what is allocated. The rest is use, and NULL where the source does not
+-- measure the slice itself: a reading of the whole device is never a slice's.
+CREATE OR REPLACE VIEW `sextant`.slices ON CLUSTER `main` AS
+SELECT
+    node, vendor, device, slice,
+    max(part_kind) AS kind,
+    max(part_profile) AS profile,
+    nullIf(max(part_bytes), 0) AS memory_bytes,
+    nullIf(max(part_cores), 0) AS cores,
+    arraySort(groupUniqArrayArray(part_owners)) AS owners,
+    max(part_used) AS mem_used_bytes,
+    max(part_busy) AS busy_ratio,
+    max(part_active) AS engine_active_ratio,
+    max(part_newest) AS newest,
+    max(part_simulated) AS simulated
+FROM
+(
+    SELECT
+        node, vendor, if(uid = '', concat('pci:', id), id) AS device,
+        if(startsWith(slice_kind, 'mig'), replaceRegexpAll(slice_id, 'gi|ci', ''), slice_id) AS slice,
+        toString(slice_kind) AS part_kind, toString(slice_profile) AS part_profile, toFloat64(slice_size) AS part_bytes, toFloat64(slice_part) AS part_cores,
+        CAST([], 'Array(String)') AS part_owners,
+        CAST(NULL, 'Nullable(Float64)') AS part_used, CAST(NULL, 'Nullable(Float64)') AS part_busy, CAST(NULL, 'Nullable(Float64)') AS part_active,
+        CAST(NULL, 'Nullable(DateTime64(3, \'UTC\'))') AS part_newest, toUInt8(simulated) AS part_simulated
+    FROM `sextant`.devices
+    ARRAY JOIN slice_ids AS slice_id, slice_kinds AS slice_kind, slice_profiles AS slice_profile,
+        arrayResize(slice_bytes, length(slice_ids)) AS slice_size, arrayResize(slice_cores, length(slice_ids)) AS slice_part
+    UNION ALL
+    SELECT
+        n.node, n.labels['vendor'], n.labels['device'], n.labels['slice'],
+        '', maxIf(n.labels['profile'], n.name = 'accel_slice_info'),
+        ifNull(argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_total_bytes'), 0), 0.,
+        groupUniqArrayIf(arrayStringConcat(arrayFilter(x -> x != '', [n.labels['namespace'], n.labels['pod'], n.labels['container'], n.labels['hpc_job'], n.labels['job_id']]), '/'), n.name = 'accel_owner_info'),
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_mem_used_bytes'),
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_busy_ratio'),
+        argMaxOrNullIf(s.value, s.ts, n.name = 'accel_engine_active_ratio'),
+        max(s.ts), toUInt8(max(n.labels['simulated'] = 'true'))
+    FROM `sextant`.samples AS s FINAL
+    INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+    WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
+        AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%' AND labels['slice'] != '')
+        AND NOT isNaN(s.value)
+    GROUP BY n.node, n.labels['vendor'], n.labels['device'], n.labels['slice']
+)
+GROUP BY node, vendor, device, slice
+ORDER BY node, vendor, device, slice
 SETTINGS distributed_product_mode = 'local'
 ---- views/tasks.sql
 -- What each task is, by all its events: of each fact the last that was said, by (time,

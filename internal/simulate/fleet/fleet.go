@@ -20,13 +20,16 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	promconfig "github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/model/labels"
 	"golang.org/x/sync/errgroup"
 
 	"sextant/collectors"
+	reader "sextant/collectors/inventory"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
 	"sextant/collectors/spool"
+	"sextant/internal/config"
+	"sextant/schema/inventory"
 )
 
 // Config says which agents run.
@@ -37,6 +40,9 @@ type Config struct {
 	MaxBytes int64                  // cap of each spool; 16 MiB
 	Interval time.Duration          // 10 s
 	Lost     func(node string) bool // a node that is lost has lost its agent too: it writes nothing
+
+	// Parts reads what a node is made of, for its inventory; nil: the agents send none.
+	Parts func(node string) (*inventory.Document, error)
 }
 
 // Deps are what the agents share.
@@ -126,10 +132,11 @@ func newPending(agents []*agent) prometheus.Collector {
 
 // agent is the agent of one node.
 type agent struct {
-	jobs    []*promconfig.ScrapeConfig
+	set     scrape.Set
 	queue   *spool.Spool
 	scraper *scrape.Scraper
 	shipper *ship.Shipper
+	report  func(context.Context) error // of the inventory
 	log     *slog.Logger
 }
 
@@ -139,7 +146,8 @@ func newAgent(node string, cfg Config, deps Deps) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{jobs: parsed.Scrape, log: deps.Log}
+	// Those of exporters have the labels from discovery already.
+	a := &agent{set: scrape.Set{Jobs: parsed.Scrape, External: labels.FromStrings("simulated", "true", "sim_node", node)}, log: deps.Log}
 	own := prometheus.NewRegistry() // 64 agents' metrics side by side would say nothing
 	// Without fsync: a simulation that a power cut ends is begun anew.
 	a.queue, err = spool.Open(filepath.Join(cfg.Dir, node), spool.Options{MaxBytes: cfg.MaxBytes, Sync: spool.SyncNone, Logger: deps.Log, Registerer: own})
@@ -154,7 +162,29 @@ func newAgent(node string, cfg Config, deps Deps) (*agent, error) {
 		a.close()
 		return nil, err
 	}
+	if a.report, err = a.reporter(node, cfg, deps, own); err != nil {
+		a.close()
+		return nil, err
+	}
 	return a, nil
+}
+
+// reporter keeps the node's document in Kafka and has it scraped, as a real agent does.
+// Only the reading is another.
+func (a *agent) reporter(node string, cfg Config, deps Deps, own prometheus.Registerer) (func(context.Context) error, error) {
+	if cfg.Parts == nil {
+		return func(context.Context) error { return nil }, nil
+	}
+	c := reader.Defaults()
+	c.Node, c.Interval, c.Series.Interval = node, config.Duration(cfg.Interval), config.Duration(2*cfg.Interval)
+	page := reader.NewPage(c.Series.MaxLinks)
+	a.set.Local = []scrape.Local{{Job: collectors.InventoryJob, Instance: node, Gatherer: page, Interval: c.Series.Interval.D(), Timeout: c.Series.Interval.D()}}
+	r, err := reader.NewReporter(c, deps.Producer, reader.Options{Logger: deps.Log, Registerer: own, Page: page,
+		Read: func(context.Context) (*inventory.Document, error) { return cfg.Parts(node) }})
+	if err != nil {
+		return nil, err
+	}
+	return r.Run, nil
 }
 
 func noEnvironment(string) (string, bool) { return "", false }
@@ -162,7 +192,7 @@ func noEnvironment(string) (string, bool) { return "", false }
 // run scrapes and ships until ctx ends: first the source stops, so that the shipper's last
 // look finds all.
 func (a *agent) run(ctx context.Context) error {
-	if err := a.scraper.Apply(scrape.Set{Jobs: a.jobs}); err != nil {
+	if err := a.scraper.Apply(a.set); err != nil {
 		return err
 	}
 	shipping, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -173,6 +203,7 @@ func (a *agent) run(ctx context.Context) error {
 		a.scraper.Close()
 		stop()
 	})
+	wait.Go(func() { _ = a.report(ctx) }) // it ends with ctx and never fails
 	err := a.shipper.Run(shipping)
 	wait.Wait()
 	return err

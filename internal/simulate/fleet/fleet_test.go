@@ -50,8 +50,8 @@ func TestEachNodeHasItsAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	nodes, sd := exporters(t)
-	producer, err := kafka.NewProducer(kafka.Config{Brokers: []string{b.Addr()}, ClientID: "t"}, kafka.ProducerOptions{Topic: topics.Samples})
+	server, sd := exporters(t)
+	producer, err := kafka.NewProducer(kafka.Config{Brokers: []string{b.Addr()}, ClientID: "t"}, kafka.ProducerOptions{Topic: topics.Samples, Uncompressed: []string{topics.Inventory}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestEachNodeHasItsAgent(t *testing.T) {
 	defer stop()
 	ended := make(chan error, 1)
 	reg := prometheus.NewRegistry()
-	cfg := Config{Nodes: nodes, SD: sd, Dir: t.TempDir(), Interval: 500 * time.Millisecond, Lost: func(n string) bool { return n == "sim-gpu-01" }}
+	cfg := Config{Nodes: server.Nodes(), Parts: server.Document, SD: sd, Dir: t.TempDir(), Interval: 500 * time.Millisecond, Lost: func(n string) bool { return n == "sim-gpu-01" }}
 	go func() { ended <- Run(ctx, cfg, Deps{Producer: producer, Log: quiet, Registerer: reg}) }()
 
 	seen := listen(t, b.Addr(), func(all map[string]*heard) bool {
 		gpu, npu := all["sim-gpu-00"], all["sim-npu-00"]
-		return gpu != nil && npu != nil && len(gpu.seqs) >= 9 && len(npu.seqs) >= 9
+		return gpu != nil && npu != nil && len(gpu.seqs) >= 12 && len(npu.seqs) >= 12 && gpu.targets["inventory/sim-gpu-00"] > 0 && npu.targets["inventory/sim-npu-00"] > 0
 	})
 	stop()
 	if err := <-ended; err != nil {
@@ -76,8 +76,8 @@ func TestEachNodeHasItsAgent(t *testing.T) {
 		t.Errorf("records of %d nodes, want those of the two that are not lost", len(seen))
 	}
 	for node, want := range map[string][]string{
-		"sim-gpu-00": {"cadvisor/sim-gpu-00:10250", "dcgm-exporter/sim-gpu-00:9400", "node-exporter/sim-gpu-00:9100"},
-		"sim-npu-00": {"cadvisor/sim-npu-00:10250", "node-exporter/sim-npu-00:9100", "npu-exporter/sim-npu-00:8082"},
+		"sim-gpu-00": {"cadvisor/sim-gpu-00:10250", "dcgm-exporter/sim-gpu-00:9400", "inventory/sim-gpu-00", "node-exporter/sim-gpu-00:9100"},
+		"sim-npu-00": {"cadvisor/sim-npu-00:10250", "inventory/sim-npu-00", "node-exporter/sim-npu-00:9100", "npu-exporter/sim-npu-00:8082"},
 	} {
 		h := seen[node]
 		for _, target := range want {
@@ -105,8 +105,8 @@ func TestEachNodeHasItsAgent(t *testing.T) {
 	}
 }
 
-// exporters serves a cluster and returns its nodes and the list of its targets.
-func exporters(t *testing.T) (nodes []string, sd string) {
+// exporters serves a cluster and returns it and the list of its targets.
+func exporters(t *testing.T) (server *serve.Server, sd string) {
 	t.Helper()
 	cfg, err := simulate.Parse("c.yaml", []byte(cluster))
 	if err != nil {
@@ -119,7 +119,7 @@ func exporters(t *testing.T) (nodes []string, sd string) {
 	s := serve.New(serve.Options{Cluster: c})
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	return s.Nodes(), web.URL + "/sd"
+	return s, web.URL + "/sd"
 }
 
 // listen reads records until enough is heard.

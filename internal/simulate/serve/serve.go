@@ -25,6 +25,8 @@ import (
 
 	"sextant/internal/simulate"
 	"sextant/internal/simulate/expose"
+	"sextant/internal/simulate/parts"
+	"sextant/schema/inventory"
 )
 
 // Options of a Server. Only Cluster is needed.
@@ -89,6 +91,18 @@ func (s *Server) Nodes() []string {
 		names[i] = n.Name
 	}
 	return names
+}
+
+// Document is what a node is made of now. A lost node tells nobody.
+func (s *Server) Document(node string) (*inventory.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cluster.AdvanceTo(s.clock())
+	n := s.cluster.Node(node)
+	if n == nil || n.Lost {
+		return nil, fmt.Errorf("simulated node %s is lost", node)
+	}
+	return parts.Document(n, s.clock())
 }
 
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {

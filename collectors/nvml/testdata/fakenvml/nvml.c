@@ -202,3 +202,89 @@ nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t d, unsigned int *corrected, 
     *failed      = (unsigned)v[3];
     return NVML_SUCCESS;
 }
+
+/* What the inventory asks. */
+nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t d, char *out, unsigned int n) { return text("nvmlDeviceGetVbiosVersion", GPU(d), out, n); }
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int)
+NUMBER(nvmlDeviceGetMaxMigDeviceCount, unsigned int)
+NUMBER(nvmlDeviceGetGpuInstanceId, unsigned int)
+NUMBER(nvmlDeviceGetComputeInstanceId, unsigned int)
+
+/* nvmlDeviceGetMaxClockInfo GPU GRAPHICS SM MEM VIDEO */
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t d, nvmlClockType_t which, unsigned int *out)
+{
+    ANSWER("nvmlDeviceGetMaxClockInfo", d, 4)
+    *out = (unsigned)v[which];
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t d, int *major, int *minor)
+{
+    ANSWER("nvmlDeviceGetCudaComputeCapability", d, 2)
+    *major = (int)v[0];
+    *minor = (int)v[1];
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t d, unsigned int *current, unsigned int *pending)
+{
+    ANSWER("nvmlDeviceGetMigMode", d, 2)
+    *current = (unsigned)v[0];
+    *pending = (unsigned)v[1];
+    return NVML_SUCCESS;
+}
+
+/* MIG device I of GPU G is device 1000 * (G + 1) + I of the script, if it has an instance. */
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t d, unsigned int i, nvmlDevice_t *out)
+{
+    unsigned long long v[4];
+    int mig = 1000 * (GPU(d) + 1) + (int)i;
+    if (find("nvmlDeviceGetGpuInstanceId", mig, v, NULL) < 1)
+        return NVML_ERROR_NOT_FOUND;
+    out->handle = (void *)(intptr_t)(mig + 1);
+    return NVML_SUCCESS;
+}
+
+/* nvmlDeviceGetAttributes_v2 MIG GPU_SLICES COMPUTE_SLICES MIB */
+nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t d, nvmlDeviceAttributes_t *a)
+{
+    ANSWER("nvmlDeviceGetAttributes_v2", d, 3)
+    memset(a, 0, sizeof *a);
+    a->gpuInstanceSliceCount     = (unsigned)v[0];
+    a->computeInstanceSliceCount = (unsigned)v[1];
+    a->memorySizeMB              = v[2];
+    return NVML_SUCCESS;
+}
+
+/* nvmlDeviceGetNvLinkRemotePciInfo_v2 GPU ADDRESS...: a link for each. */
+static int peer(int gpu, unsigned int link, char *out, unsigned int n)
+{
+    char t[512], *word = NULL, *rest = t;
+    if (find("nvmlDeviceGetNvLinkRemotePciInfo_v2", gpu, NULL, t) < 0)
+        return 0;
+    for (unsigned int i = 0; i <= link; i++)
+        if (!(word = strtok_r(rest, " ", &rest)))
+            return 0;
+    snprintf(out, n, "%s", word);
+    return 1;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t d, unsigned int link, nvmlEnableState_t *active)
+{
+    char t[64];
+    *active = peer(GPU(d), link, t, sizeof t) ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t d, unsigned int link, nvmlPciInfo_t *p)
+{
+    return peer(GPU(d), link, p->busId, sizeof p->busId) ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkVersion(nvmlDevice_t d, unsigned int link, unsigned int *out)
+{
+    (void)link;
+    ANSWER("nvmlDeviceGetNvLinkVersion", d, 1)
+    *out = (unsigned)v[0];
+    return NVML_SUCCESS;
+}
