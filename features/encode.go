@@ -23,7 +23,7 @@ type viewFile struct {
 
 type featureFile struct {
 	Name        string   `yaml:"name"`
-	Expr        string   `yaml:"expr"`
+	Expr        string   `yaml:"expr,omitempty"`
 	Label       string   `yaml:"label,omitempty"`
 	DType       string   `yaml:"dtype"`
 	Unit        string   `yaml:"unit"`

@@ -19,14 +19,23 @@ func Parse(expr string) (parser.Expr, error) {
 // lookback for an expression that takes the latest sample.
 func (v *View) Window(lookback time.Duration) (time.Duration, error) {
 	var w time.Duration
-	for _, f := range v.Features {
-		expr, err := Parse(f.Expr)
+	for i := range v.Features {
+		reach, err := v.Features[i].Reach(lookback)
 		if err != nil {
-			return 0, fmt.Errorf("feature %s: %w", f.Name, err)
+			return 0, err
 		}
-		w = max(w, window(expr, lookback))
+		w = max(w, reach)
 	}
 	return w, nil
+}
+
+// Reach is how far before a tick the feature reads: see View.Window.
+func (f *Feature) Reach(lookback time.Duration) (time.Duration, error) {
+	expr, err := Parse(f.Expr)
+	if err != nil {
+		return 0, fmt.Errorf("feature %s: %w", f.Name, err)
+	}
+	return window(expr, lookback), nil
 }
 
 // window adds up, for each selector, its own range or the lookback, its offset, and the

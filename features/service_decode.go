@@ -45,6 +45,9 @@ func (d *decoder) service(n *yaml.Node, set *Set) *Service {
 			s.Keys = want
 		}
 	}
+	if !whole {
+		return nil // a vector with a place missing is no vector
+	}
 	return s
 }
 
@@ -95,7 +98,7 @@ func (d *decoder) serviceColumns(n *yaml.Node, s *Service, set *Set) bool {
 	}
 	for _, item := range n.Content {
 		if item.Kind == yaml.MappingNode {
-			d.compact(item, add)
+			whole = d.compact(item, add) && whole
 			continue
 		}
 		view, feature, ok := strings.Cut(d.scalar(item, "features"), ":")
@@ -112,18 +115,21 @@ func (d *decoder) serviceColumns(n *yaml.Node, s *Service, set *Set) bool {
 	return whole
 }
 
-// compact reads view: [feature, …].
-func (d *decoder) compact(n *yaml.Node, add func(at *yaml.Node, view, feature string)) {
+// compact reads view: [feature, …], and says whether it is that.
+func (d *decoder) compact(n *yaml.Node, add func(at *yaml.Node, view, feature string)) bool {
+	whole := true
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		view, list := n.Content[i], n.Content[i+1]
 		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
 			d.fault(list, "features: %s: want a list of its features", view.Value)
+			whole = false
 			continue
 		}
 		for _, f := range list.Content {
 			add(f, view.Value, d.scalar(f, "features"))
 		}
 	}
+	return whole
 }
 
 func (d *decoder) column(at *yaml.Node, view, feature string, set *Set) (ServiceColumn, bool) {

@@ -20,6 +20,19 @@ type Feature struct {
 	Line        int      // line of the definition in View.File
 }
 
+// Range is the valid range in words: "0 to 1", "at least 0", "any".
+func (f *Feature) Range() string {
+	switch {
+	case f.Min != nil && f.Max != nil:
+		return fmt.Sprintf("%g to %g", *f.Min, *f.Max)
+	case f.Min != nil:
+		return fmt.Sprintf("at least %g", *f.Min)
+	case f.Max != nil:
+		return fmt.Sprintf("at most %g", *f.Max)
+	}
+	return "any"
+}
+
 // View is a feature view: an entity, and the features that describe it at each tick.
 type View struct {
 	Name        string

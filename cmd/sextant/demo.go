@@ -137,10 +137,11 @@ func demoStore(ctx context.Context, cfg *Config, log *slog.Logger, reg prometheu
 	if err != nil {
 		return nil, nil, fmt.Errorf("clickhouse: %w", err)
 	}
-	if err := db.Migrate(ctx); err != nil {
+	// The rows of a demo are one host's, and its definitions change as a program is built.
+	if _, err := applyDefinitions(ctx, db, set, applying{who: whoami(), replace: true}); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	if err := db.ApplyViews(ctx, set.Views); err != nil {
+	if set, err = inForce(ctx, db, set, log); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return set, db, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -14,13 +15,19 @@ import (
 )
 
 func featuresCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "features", Short: "Feature views: check and list their definitions", Args: cobra.NoArgs,
-		Example: "  sextant features validate ./views\n  sextant features list",
+	cmd := &cobra.Command{Use: "features", Short: "Feature views and services: check, apply, list and compare their definitions", Args: cobra.NoArgs,
+		Example: "  sextant features validate ./views\n  sextant features plan --config sextant.yaml\n  sextant features list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(featuresValidateCmd(), featuresPlanCmd(), featuresApplyCmd(), featuresListCmd(), featuresShowCmd(),
+		featuresDiffCmd(), featuresRetireCmd())
+	return cmd
+}
+
+func featuresValidateCmd() *cobra.Command {
+	return &cobra.Command{
 		Use:   "validate [folder]",
-		Short: "Check a folder of feature views; every fault with file and line",
-		Long: `validate reads every .yaml file of the folder, one view each, and reports all that is wrong:
+		Short: "Check a folder of feature views and services; every fault with file and line",
+		Long: `validate reads every .yaml file of the folder, one view or service each, and reports all that is wrong:
 unknown keys, PromQL that does not parse, names that are taken. Exit status 78 says that a
 definition is wrong.`,
 		Example: "  sextant features validate ./views",
@@ -33,45 +40,127 @@ definition is wrong.`,
 			fmt.Fprintf(cmd.OutOrStdout(), "%d views, %d features, %d services: all is well\n", len(set.Views), countFeatures(set.Views), len(set.Services))
 			return nil
 		},
-	}, &cobra.Command{
+	}
+}
+
+// listed is one feature as features list prints it.
+type listed struct {
+	Ref         string `json:"ref"`
+	Entity      string `json:"entity"`
+	Tier        string `json:"tier"`
+	DType       string `json:"dtype"`
+	Unit        string `json:"unit"`
+	Range       string `json:"range"`
+	TTL         string `json:"ttl"`
+	Window      string `json:"window"` // how far before a tick it looks
+	Path        string `json:"path"`   // compiled, or engine and why
+	Table       string `json:"table"`
+	Expr        string `json:"expr"`
+	Description string `json:"description"`
+}
+
+// lookback is how long a sample stands for its series where an expression has no range.
+const lookback = time.Minute
+
+// listOf describes every feature of set, by view@v1:feature.
+func listOf(set *features.Set) (map[string]listed, error) {
+	paths, err := pathsOf(set.Views)
+	if err != nil {
+		return nil, exit.Config(err)
+	}
+	rows := make(map[string]listed, len(paths))
+	for _, v := range set.Views {
+		for i := range v.Features {
+			f := &v.Features[i]
+			reach, err := f.Reach(lookback)
+			if err != nil {
+				return nil, exit.Config(err)
+			}
+			ref := v.Ref() + ":" + f.Name
+			rows[ref] = listed{Ref: ref, Entity: v.Entity, Tier: v.Tier, DType: f.DType.String(), Unit: f.Unit, Range: f.Range(), TTL: v.TTL.String(),
+				Window: reach.String(), Path: paths[ref], Table: v.Table(), Expr: f.Expr, Description: f.Description}
+		}
+	}
+	return rows, nil
+}
+
+func featuresListCmd() *cobra.Command {
+	cmd := &cobra.Command{
 		Use:     "list [folder]",
-		Short:   "Print views and features, and what computes each",
-		Example: "  sextant features list",
+		Short:   "Print services, views and features, and what computes each",
+		Example: "  sextant features list\n  sextant features list ./views --format json",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := definitionsOf(args)
-			if err != nil {
-				return err
+	}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		set, err := definitionsOf(args)
+		if err != nil {
+			return err
+		}
+		rows, err := listOf(set)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Features []listed        `json:"features"`
+			Services []listedService `json:"services"`
+		}{}
+		for _, v := range set.Views {
+			for i := range v.Features {
+				answer.Features = append(answer.Features, rows[v.Ref()+":"+v.Features[i].Name])
 			}
-			paths, err := pathsOf(set.Views)
-			if err != nil {
-				return exit.Config(err)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tPATH\tDESCRIPTION")
-			for _, v := range set.Views {
-				for _, f := range v.Features {
-					fmt.Fprintf(w, "%s:%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, f.Name, f.DType, f.Unit, v.TTL, paths[v.Name+":"+f.Name], f.Description)
-				}
-			}
-			return w.Flush()
-		},
-	})
+		}
+		for _, s := range set.Services {
+			answer.Services = append(answer.Services, listedService{s.Ref(), len(s.Columns), s.Keys, s.Hash(), s.Description})
+		}
+		return f.print(cmd.OutOrStdout(), answer, func(out io.Writer) error {
+			return printList(out, answer.Features, answer.Services)
+		})
+	}
 	return cmd
 }
 
-// pathsOf says for each feature, as view:feature, what computes it: its compiled
+// listedService is one service as features list prints it.
+type listedService struct {
+	Ref         string   `json:"ref"`
+	Width       int      `json:"width"`
+	Keys        []string `json:"keys"`
+	Hash        string   `json:"hash"`
+	Description string   `json:"description"`
+}
+
+func printList(out io.Writer, fs []listed, services []listedService) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tPATH\tDESCRIPTION")
+	for _, f := range fs {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Ref, f.DType, f.Unit, f.TTL, f.Path, f.Description)
+	}
+	if err := w.Flush(); err != nil || len(services) == 0 {
+		return err
+	}
+	fmt.Fprintln(out)
+	fmt.Fprintln(w, "SERVICE\tWIDTH\tKEYS\tHASH\tDESCRIPTION")
+	for _, s := range services {
+		fmt.Fprintf(w, "%s\t%d\t%v\t%s\t%s\n", s.Ref, s.Width, s.Keys, s.Hash[:12], s.Description)
+	}
+	return w.Flush()
+}
+
+// compiled is the path of a feature whose expression is.
+const compiled = "compiled"
+
+// pathsOf says for each feature, as view@v1:feature, what computes it: its compiled
 // expression, or the PromQL engine, at many times the cost, and because of what.
 func pathsOf(views []*features.View) (map[string]string, error) {
-	e, err := evaluate.New(views, evaluate.Options{Lookback: time.Minute, GroupSize: 1})
+	e, err := evaluate.New(views, evaluate.Options{Lookback: lookback, GroupSize: 1})
 	if err != nil {
 		return nil, err
 	}
 	paths := map[string]string{}
-	e.Paths(func(view, feature string, why error) {
-		paths[view+":"+feature] = "compiled"
-		if why != nil {
-			paths[view+":"+feature] = fmt.Sprintf("engine (%s)", why)
+	e.Paths(func(v *features.View, feature string, why error) {
+		ref := v.Ref() + ":" + feature
+		if paths[ref] = compiled; why != nil {
+			paths[ref] = fmt.Sprintf("engine (%s)", why)
 		}
 	})
 	return paths, nil

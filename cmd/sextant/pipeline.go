@@ -74,7 +74,7 @@ func profileCPU(path string) (func() error, error) {
 func pipelineMain(ctx context.Context, cfg *Config) error {
 	log := cfg.logger()
 	reg := newRegistry()
-	set, err := cfg.definitions()
+	files, err := cfg.definitions()
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,10 @@ func pipelineMain(ctx context.Context, cfg *Config) error {
 			return fmt.Errorf("clickhouse: %w", err)
 		}
 		defer db.Close()
+		set, err := inForce(ctx, db, files, log)
+		if err != nil {
+			return err
+		}
 		ready.Store(true)
 		log.Info("pipeline runs", "group", cfg.Pipeline.Group, "views", len(set.Views), "brokers", cfg.Kafka.Brokers)
 		return runPipeline(ctx, cfg, set.Views, db, log, reg)

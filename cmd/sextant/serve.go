@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -42,7 +44,7 @@ half second and goes on serving, with honest ages, while ClickHouse is away.`,
 func serveMain(ctx context.Context, cfg *Config) error {
 	log := cfg.logger()
 	reg := newRegistry()
-	set, err := cfg.definitions()
+	files, err := cfg.definitions()
 	if err != nil {
 		return err
 	}
@@ -50,44 +52,62 @@ func serveMain(ctx context.Context, cfg *Config) error {
 	if err != nil {
 		return err
 	}
-	log.Info("api serves", "listen", server.Addr(), "views", len(set.Views), "services", len(set.Services))
+	log.Info("api listens", "listen", server.Addr())
+	front := newFront()
 	g, ctx := errgroup.WithContext(ctx)
-	src := &opening{done: make(chan struct{})}
+	g.Go(func() error { return server.Run(ctx, front) })
 	g.Go(func() error {
 		db, err := clickhouse.Open(ctx, cfg.ClickHouse, log, reg)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() != nil {
+			return nil // asked to stop while it waited
+		}
+		if err != nil {
 			return fmt.Errorf("clickhouse: %w", err)
 		}
-		src.db = db
-		close(src.done)
-		return nil
-	})
-	g.Go(func() error { return runAPI(ctx, cfg, server, set, src, log, reg) })
-	err = g.Wait()
-	if src.db != nil {
-		err = errors.Join(err, src.db.Close())
-	}
-	return err
-}
-
-// opening is a store that may not answer yet. Until it does, the API is alive, says that
-// it is not ready, and a supervisor sees no reason to restart it.
-type opening struct {
-	db   *clickhouse.DB // set before done is closed; nil when the API stopped before
-	done chan struct{}
-}
-
-func (o *opening) LatestRows(ctx context.Context, v *features.View, afterTick int64) (*features.Rows, error) {
-	select {
-	case <-o.done:
-		if o.db != nil {
-			return o.db.LatestRows(ctx, v, afterTick)
+		defer db.Close()
+		set, err := inForce(ctx, db, files, log)
+		if err != nil {
+			return err
 		}
-		return nil, context.Canceled
-	case <-ctx.Done():
-		return nil, fmt.Errorf("clickhouse does not answer yet: %w", ctx.Err())
+		store, handler, err := newAPI(cfg, set, db, log, reg)
+		if err != nil {
+			return err
+		}
+		front.Open(handler)
+		log.Info("api serves", "views", len(set.Views), "services", len(set.Services))
+		return store.Run(ctx)
+	})
+	if err := g.Wait(); !errors.Is(err, context.Canceled) {
+		return err
 	}
+	return nil
 }
+
+// front is the API before it knows what it serves. It is alive and says that it is not
+// ready, so that a supervisor sees no reason to restart it while ClickHouse is away.
+type front struct {
+	behind atomic.Pointer[http.Handler]
+}
+
+func newFront() *front {
+	f := &front{}
+	closed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/healthz" {
+			fmt.Fprintln(w, `{"status":"ok"}`)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintln(w, `{"status":"not ready","detail":"clickhouse does not answer yet","views":[]}`)
+	})
+	f.Open(closed)
+	return f
+}
+
+// Open answers with h from now on.
+func (f *front) Open(h http.Handler) { f.behind.Store(&h) }
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*f.behind.Load()).ServeHTTP(w, r) }
 
 func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 	server, err := httpserve.Listen(httpserve.Options{
@@ -99,13 +119,19 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 	return server, nil
 }
 
-// runAPI serves until ctx is done.
-func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
+// newAPI is the store of the latest rows, and the API over it.
+func newAPI(cfg *Config, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) (*online.Store, http.Handler, error) {
 	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	handler, err := api.New(store, set, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	return store, handler, err
+}
+
+// runAPI serves until ctx is done.
+func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
+	store, handler, err := newAPI(cfg, set, src, log, reg)
 	if err != nil {
 		return err
 	}

@@ -120,12 +120,11 @@ func migrate(ctx context.Context, cfg *Config, out io.Writer) error {
 		return fmt.Errorf("clickhouse: %w", err)
 	}
 	defer db.Close()
-	if err := db.Migrate(ctx); err != nil {
+	p, err := applyDefinitions(ctx, db, set, applying{who: whoami()})
+	if err != nil {
 		return err
 	}
-	if err := db.ApplyViews(ctx, set.Views); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "clickhouse: database %s is ready, %d feature views\n", cfg.ClickHouse.Database, len(set.Views))
+	fmt.Fprintf(out, "clickhouse: database %s is ready, %d feature views, %d services, %d definitions changed\n",
+		cfg.ClickHouse.Database, len(set.Views), len(set.Services), p.Pending())
 	return nil
 }

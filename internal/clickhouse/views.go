@@ -14,7 +14,7 @@ import (
 // replace one.
 var reserved = map[string]bool{
 	"samples": true, "series": true, "ingest_ledger": true, "agents": true, "agents_of_ledger": true,
-	"dead_letters": true, "feature_views": true, "schema_versions": true,
+	"dead_letters": true, "feature_views": true, "feature_services": true, "feature_history": true, "feature_registry": true, "schema_versions": true,
 	"ledger": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
@@ -250,7 +250,26 @@ func (db *DB) registerView(ctx context.Context, v *features.View) error {
 			return errors.Join(err, batch.Close())
 		}
 	}
-	return batch.Send()
+	if err := batch.Send(); err != nil {
+		return err
+	}
+	return db.forgetFeatures(ctx, v)
+}
+
+// forgetFeatures takes features that the definition lost out of feature_views. Their
+// columns stay.
+func (db *DB) forgetFeatures(ctx context.Context, v *features.View) error {
+	names := make([]string, len(v.Features))
+	for i := range v.Features {
+		names[i] = v.Features[i].Name
+	}
+	const lost = " WHERE name = ? AND version = ? AND NOT has(?, feature)"
+	var n uint64
+	if err := db.conn.QueryRow(ctx, "SELECT count() FROM "+db.names.Table("feature_views")+lost, v.Name, int64(v.Version), names).Scan(&n); err != nil || n == 0 {
+		return err
+	}
+	return db.conn.Exec(ctx, "ALTER TABLE "+db.names.Local("feature_views")+db.names.OnCluster()+" DELETE"+lost+
+		" SETTINGS mutations_sync = 2", v.Name, int64(v.Version), names)
 }
 
 // replaceView points the plain name at the newest version that was ever applied: an old

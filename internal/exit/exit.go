@@ -12,6 +12,7 @@ import (
 // Exit statuses, as sysexits(3) names them where it has a name.
 const (
 	StatusFailure = 1  // the command ran and failed
+	StatusChanges = 2  // the command ran, and there is something to apply
 	StatusUsage   = 64 // unknown command, flag or argument
 	StatusConfig  = 78 // the configuration is wrong
 )
@@ -28,6 +29,9 @@ func Usage(err error) error { return mark(err, StatusUsage) }
 
 // Config marks err, if any, as a mistake in a configuration file or the environment.
 func Config(err error) error { return mark(err, StatusConfig) }
+
+// Changes marks err, if any, as the news that something is not applied yet.
+func Changes(err error) error { return mark(err, StatusChanges) }
 
 func mark(err error, status int) error {
 	if err == nil {

@@ -150,10 +150,10 @@ func (e *Evaluator) Counts(f func(view, feature string, c Counts)) {
 
 // Paths calls f for every feature with what its expression contains that is not compiled
 // and keeps it with the engine, or nil.
-func (e *Evaluator) Paths(f func(view, feature string, why error)) {
+func (e *Evaluator) Paths(f func(v *features.View, feature string, why error)) {
 	for _, v := range e.views {
 		for i, x := range v.exprs {
-			f(v.Name, v.Features[i].Name, x.why)
+			f(v.View, v.Features[i].Name, x.why)
 		}
 	}
 }

@@ -17,9 +17,9 @@ import (
 // TestBuiltinCompiles wants no built-in feature to be slow.
 func TestBuiltinCompiles(t *testing.T) {
 	e := builtin(t, false)
-	e.Paths(func(view, feature string, why error) {
+	e.Paths(func(v *features.View, feature string, why error) {
 		if why != nil {
-			t.Errorf("%s:%s is left to the engine: %v", view, feature, why)
+			t.Errorf("%s:%s is left to the engine: %v", v.Ref(), feature, why)
 		}
 	})
 }
@@ -37,7 +37,7 @@ func TestPaths(t *testing.T) {
 		t.Fatalf("got %v, want a row of 7 and 7", rows)
 	}
 	var got []string
-	e.Paths(func(_, feature string, why error) { got = append(got, fmt.Sprint(feature, ": ", why)) })
+	e.Paths(func(_ *features.View, feature string, why error) { got = append(got, fmt.Sprint(feature, ": ", why)) })
 	if want := []string{"a: <nil>", "b: aggregation topk"}; !slices.Equal(got, want) {
 		t.Errorf("paths %q, want %q", got, want)
 	}

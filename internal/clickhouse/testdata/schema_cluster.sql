@@ -375,6 +375,55 @@ ALTER TABLE `sextant`.inventory_parts ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS sharing LowCardinality(String),
     ADD COLUMN IF NOT EXISTS replicas UInt16,
     ADD COLUMN IF NOT EXISTS power_limit_watts Nullable(Float32);
+---- migrations/00013_feature_history.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What was applied when, by whom, and in which words. Nothing is ever changed here.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_history_local` ON CLUSTER `main`
+(
+    kind LowCardinality(String) COMMENT 'view or service',
+    name String,
+    version Int64,
+    event LowCardinality(String) COMMENT 'applied, retired or restored',
+    at DateTime64(3, 'UTC') COMMENT 'when',
+    who String COMMENT 'user and host, or what was named with --as',
+    hash String COMMENT 'of what the definition means; its texts for people are not in it',
+    definition String COMMENT 'the whole definition, YAML' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+ORDER BY (kind, name, version, at, event)
+COMMENT 'History of feature views and services. The newest event of a version says whether it is in force.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_history` ON CLUSTER `main` AS `sextant`.`feature_history_local`
+ENGINE = Distributed(`main`, 'sextant', 'feature_history_local', cityHash64(name));
+---- migrations/00014_feature_services.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What stands in each place of the vector of a feature service.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_services_local` ON CLUSTER `main`
+(
+    name String COMMENT 'feature service',
+    version Int64,
+    position UInt32 COMMENT 'place in the vector, from 0',
+    view String,
+    view_version Int64,
+    feature String,
+    dtype LowCardinality(String),
+    keys Array(String) COMMENT 'join keys of the service',
+    applied DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when this definition was last applied'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', applied)
+ORDER BY (name, version, position)
+COMMENT 'Feature services that were applied, by place. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_services` ON CLUSTER `main` AS `sextant`.`feature_services_local`
+ENGINE = Distributed(`main`, 'sextant', 'feature_services_local', cityHash64(name));
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -456,6 +505,26 @@ INNER JOIN
 WHERE n.gone = 0 AND p.part = 'accelerator'
 ORDER BY node, pci, id
 SETTINGS distributed_product_mode = 'local'
+---- views/feature_registry.sql
+-- The newest event of each version of a feature view or service.
+CREATE OR REPLACE VIEW `sextant`.feature_registry ON CLUSTER `main` AS
+SELECT
+    kind,
+    name,
+    version,
+    tupleElement(newest, 1) AS event,
+    tupleElement(newest, 1) != 'retired' AS active,
+    changed,
+    tupleElement(newest, 2) AS changed_by,
+    tupleElement(newest, 3) AS hash,
+    tupleElement(newest, 4) AS definition
+FROM
+(
+    SELECT kind, name, version, max(at) AS changed, argMax((event, who, hash, definition), (at, event)) AS newest
+    FROM `sextant`.feature_history
+    GROUP BY kind, name, version
+)
+COMMENT 'Feature views and services as they are in force, or retired'
 ---- views/freshness.sql
 -- Per node: how old the newest of its records is, and where the time went. A scrape waits
 -- for Kafka (transport) and then for the store (storage).

@@ -345,6 +345,49 @@ ALTER TABLE `sextant`.`inventory_parts`
     ADD COLUMN IF NOT EXISTS sharing LowCardinality(String) COMMENT 'how whole devices are shared: time-slicing, mps, hami',
     ADD COLUMN IF NOT EXISTS replicas UInt16 COMMENT 'pods that may share the device so, 0: none',
     ADD COLUMN IF NOT EXISTS power_limit_watts Nullable(Float32) COMMENT 'the vendor''s';
+---- migrations/00013_feature_history.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What was applied when, by whom, and in which words. Nothing is ever changed here.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_history`
+(
+    kind LowCardinality(String) COMMENT 'view or service',
+    name String,
+    version Int64,
+    event LowCardinality(String) COMMENT 'applied, retired or restored',
+    at DateTime64(3, 'UTC') COMMENT 'when',
+    who String COMMENT 'user and host, or what was named with --as',
+    hash String COMMENT 'of what the definition means; its texts for people are not in it',
+    definition String COMMENT 'the whole definition, YAML' CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree()
+ORDER BY (kind, name, version, at, event)
+COMMENT 'History of feature views and services. The newest event of a version says whether it is in force.';
+-- +goose StatementEnd
+---- migrations/00014_feature_services.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What stands in each place of the vector of a feature service.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_services`
+(
+    name String COMMENT 'feature service',
+    version Int64,
+    position UInt32 COMMENT 'place in the vector, from 0',
+    view String,
+    view_version Int64,
+    feature String,
+    dtype LowCardinality(String),
+    keys Array(String) COMMENT 'join keys of the service',
+    applied DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when this definition was last applied'
+)
+ENGINE = ReplacingMergeTree(applied)
+ORDER BY (name, version, position)
+COMMENT 'Feature services that were applied, by place. Read with FINAL.';
+-- +goose StatementEnd
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1`
 (
@@ -424,6 +467,26 @@ INNER JOIN
 ) AS n ON n.node = p.node AND n.newest = p.since
 WHERE n.gone = 0 AND p.part = 'accelerator'
 ORDER BY node, pci, id
+---- views/feature_registry.sql
+-- The newest event of each version of a feature view or service.
+CREATE OR REPLACE VIEW `sextant`.feature_registry AS
+SELECT
+    kind,
+    name,
+    version,
+    tupleElement(newest, 1) AS event,
+    tupleElement(newest, 1) != 'retired' AS active,
+    changed,
+    tupleElement(newest, 2) AS changed_by,
+    tupleElement(newest, 3) AS hash,
+    tupleElement(newest, 4) AS definition
+FROM
+(
+    SELECT kind, name, version, max(at) AS changed, argMax((event, who, hash, definition), (at, event)) AS newest
+    FROM `sextant`.feature_history
+    GROUP BY kind, name, version
+)
+COMMENT 'Feature views and services as they are in force, or retired'
 ---- views/freshness.sql
 -- Per node: how old the newest of its records is, and where the time went. A scrape waits
 -- for Kafka (transport) and then for the store (storage).
