@@ -15,7 +15,7 @@ export GOFLAGS ?= -buildvcs=false
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/sextant and bin/sextant-agent
+build: ## build bin/sextant, bin/sextant-agent and bin/sextant-agent-telegraf
 	@mkdir -p $(BIN)
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
 

@@ -16,11 +16,11 @@ import (
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
+	"sextant/collectors/plugins"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
 	"sextant/collectors/spool"
-	"sextant/collectors/telegraf"
 	"sextant/internal/httpserve"
 	"sextant/pipeline/kafka"
 )
@@ -153,7 +153,7 @@ type agent struct {
 	dcgm    *dcgm.Collector     // nil: DCGM is not read
 	nvml    *nvml.Collector     // nil: NVML is not read
 	gpus    *inventory.Observed // what dcgm's series say of the devices; nil with dcgm
-	plugins *telegraf.Set       // nil: no plugin runs
+	plugins plugins.Set         // nil: no plugin runs
 	parts   *inventory.Page     // what the node is made of, as series; nil: not scraped
 
 	mu  sync.Mutex
@@ -177,7 +177,7 @@ func (a *agent) start(cfg *Config) error {
 	}
 	if cfg.Telegraf.Enabled() {
 		var err error
-		if a.plugins, err = telegraf.Open(cfg.Telegraf, cfg.telegraf(a.deps.Log, a.deps.Registry)); err != nil {
+		if a.plugins, err = cfg.plugins.Open(cfg.Telegraf, cfg.telegraf(a.deps.Log, a.deps.Registry)); err != nil {
 			return fmt.Errorf("telegraf: %w", err)
 		}
 	}
@@ -238,8 +238,8 @@ func (c *Config) inventory() inventory.Config {
 }
 
 // telegraf is what Telegraf's plugins take from the agent.
-func (c *Config) telegraf(log *slog.Logger, reg prometheus.Registerer) telegraf.Options {
-	return telegraf.Options{Node: c.Node, Interval: time.Duration(c.Global.ScrapeInterval), Log: log.With("job", TelegrafJob), Register: reg}
+func (c *Config) telegraf(log *slog.Logger, reg prometheus.Registerer) plugins.Options {
+	return plugins.Options{Node: c.Node, Interval: time.Duration(c.Global.ScrapeInterval), Log: log.With("job", TelegrafJob), Register: reg}
 }
 
 // set is what the configuration asks to scrape.
@@ -261,7 +261,7 @@ func (a *agent) set(cfg *Config) scrape.Set {
 		local(InventoryJob, a.parts, cfg.Inventory.Series.Interval.D())
 	}
 	if a.plugins != nil {
-		for _, p := range a.plugins.Plugins {
+		for _, p := range a.plugins.Targets() {
 			s.Local = append(s.Local, scrape.Local{Job: TelegrafJob, Instance: p.Name, Gatherer: p, Interval: p.Interval, Timeout: p.Interval})
 		}
 	}

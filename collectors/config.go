@@ -9,17 +9,17 @@ import (
 	"time"
 
 	promcommon "github.com/prometheus/common/config"
-	promconfig "github.com/prometheus/prometheus/config"
 	promhttp "github.com/prometheus/prometheus/discovery/http"
 
 	"sextant/collectors/dcgm"
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
+	"sextant/collectors/plugins"
+	"sextant/collectors/promconfig"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
-	"sextant/collectors/telegraf"
 	"sextant/internal/config"
 	"sextant/pipeline/kafka"
 	"sextant/schema/topics"
@@ -31,6 +31,8 @@ type Config struct {
 	Global  promconfig.GlobalConfig
 	Scrape  []*promconfig.ScrapeConfig
 	Section // the agent's own sections
+
+	plugins plugins.Runner // of the section telegraf
 }
 
 // Section holds the agent's own top-level keys.
@@ -44,7 +46,7 @@ type Section struct {
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
 
-	Telegraf  telegraf.Config  `yaml:"telegraf"` // input plugins of Telegraf
+	Telegraf  plugins.Config   `yaml:"telegraf"` // input plugins of Telegraf
 	Receive   receive.Config   `yaml:"receive"`  // remote-write of others
 	Inventory inventory.Config `yaml:"inventory"`
 }
@@ -79,7 +81,7 @@ func Defaults() Config {
 	global.ScrapeInterval = promDuration(DefaultInterval)
 	global.ScrapeTimeout = promDuration(DefaultInterval)
 	return Config{
-		Global: global,
+		Global: global, plugins: plugins.Absent{},
 		Section: Section{
 			Self:  true,
 			Host:  host.Defaults(),
@@ -114,7 +116,7 @@ func (c *Config) Check() error {
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
 	fault(c.NVML.Enabled && c.DCGM.Enabled, "nvml.enabled: not beside dcgm, each series would come twice")
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"), c.Telegraf.Check("telegraf"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"), c.plugins.Check(c.Telegraf, "telegraf"))
 	errs = append(errs, c.checkJobs()...)
 	return errors.Join(errs...)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+
+	"sextant/collectors/telegraf"
 )
 
 func environ(kv ...string) func(string) (string, bool) {
@@ -25,7 +27,7 @@ const brokers = "kafka:\n  brokers: [a:9092]\n"
 
 func parse(t *testing.T, text string, env ...string) *Config {
 	t.Helper()
-	c, err := Parse("agent.yaml", []byte(text), environ(env...))
+	c, err := Parse("agent.yaml", []byte(text), environ(env...), telegraf.Runner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestEachFaultHasItsLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Parse("f.yaml", text, environ())
+	_, err = Parse("f.yaml", text, environ(), telegraf.Runner{})
 	want := `f.yaml:3: unknown key "brocker"
 f.yaml:7: unknown key "max_byte"
 f.yaml:11: job "bad regex": error parsing regexp: missing closing ): ` + "`^(?s:(x)$`" + `
@@ -112,7 +114,7 @@ func TestFaultsOfTheWhole(t *testing.T) {
 		{"URL as target", brokers + "scrape_configs:\n- job_name: j\n  static_configs: [{targets: ['http://h:1/']}]\n", `"http://h:1/" is not a valid hostname`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("agent.yaml", []byte(c.text), environ())
+			_, err := Parse("agent.yaml", []byte(c.text), environ(), telegraf.Runner{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v\nwant %s", err, c.want)
 			}
@@ -121,7 +123,7 @@ func TestFaultsOfTheWhole(t *testing.T) {
 }
 
 func TestExampleIsValid(t *testing.T) {
-	c, err := LoadWith("../deploy/agent.example.yaml", environ())
+	c, err := LoadWith("../deploy/agent.example.yaml", environ(), telegraf.Runner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func TestJobsFromFurtherFiles(t *testing.T) {
 	}
 	write("agent.yaml", brokers+"web: {config_file: web.yaml}\nscrape_config_files: ['jobs/*.yaml']\n")
 	write("jobs/a.yaml", "scrape_configs:\n- job_name: a\n  authorization: {credentials_file: token}\n")
-	c, err := LoadWith(filepath.Join(dir, "agent.yaml"), environ())
+	c, err := LoadWith(filepath.Join(dir, "agent.yaml"), environ(), telegraf.Runner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func TestJobsFromFurtherFiles(t *testing.T) {
 		t.Fatalf("web.config_file %s", c.Web.ConfigFile)
 	}
 	write("jobs/b.yaml", "scrape_configs:\n- job_name: a\nglobal: {}\n")
-	if _, err = LoadWith(filepath.Join(dir, "agent.yaml"), environ()); err == nil || !strings.Contains(err.Error(), "b.yaml:3: unknown key \"global\"") {
+	if _, err = LoadWith(filepath.Join(dir, "agent.yaml"), environ(), telegraf.Runner{}); err == nil || !strings.Contains(err.Error(), "b.yaml:3: unknown key \"global\"") {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -177,7 +179,7 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(text, "scrape_config_files") {
 			return // names files of this machine
 		}
-		c, err := Parse("f.yaml", []byte(text), environ())
+		c, err := Parse("f.yaml", []byte(text), environ(), telegraf.Runner{})
 		if err == nil && len(c.Kafka.Brokers) == 0 {
 			t.Fatal("a configuration without brokers passed")
 		}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"sextant/collectors/telegraf"
 )
 
 // TestAgentGoesOnWithoutDCGM: on a host that has no libdcgm.so.4 the target is scraped and
@@ -39,7 +41,7 @@ func TestDCGMNeedsARestart(t *testing.T) {
 }
 
 func TestNVMLIsNotBesideDCGM(t *testing.T) {
-	_, err := Parse("a.yaml", []byte(brokers+"nvml: {enabled: true}\ndcgm: {enabled: true}\n"), environ())
+	_, err := Parse("a.yaml", []byte(brokers+"nvml: {enabled: true}\ndcgm: {enabled: true}\n"), environ(), telegraf.Runner{})
 	if err == nil || !strings.Contains(err.Error(), "nvml.enabled: not beside dcgm") {
 		t.Fatal(err)
 	}

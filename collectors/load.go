@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"sextant/collectors/plugins"
 	"sextant/internal/config"
 )
 
@@ -20,7 +21,8 @@ const EnvPrefix = "SEXTANT"
 // LoadWith reads the file (none when empty: the defaults), then the environment through
 // lookup, as os.LookupEnv is one, then checks the whole. It returns every fault at once,
 // each with file and line or with its key.
-func LoadWith(file string, lookup func(string) (string, bool)) (*Config, error) {
+// The section telegraf is for the runner, if the program has one.
+func LoadWith(file string, lookup func(string) (string, bool), runner ...plugins.Runner) (*Config, error) {
 	var data []byte
 	if file != "" {
 		var err error
@@ -28,13 +30,16 @@ func LoadWith(file string, lookup func(string) (string, bool)) (*Config, error) 
 			return nil, err
 		}
 	}
-	return Parse(file, data, lookup)
+	return Parse(file, data, lookup, runner...)
 }
 
 // Parse is LoadWith for a text that was already read; name stands for the file in messages,
 // and relative file names in the text are relative to its directory.
-func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
+func Parse(name string, data []byte, lookup func(string) (string, bool), runner ...plugins.Runner) (*Config, error) {
 	c := Defaults()
+	if len(runner) > 0 {
+		c.plugins = runner[0]
+	}
 	if err := c.decode(name, data); err != nil {
 		return nil, err
 	}

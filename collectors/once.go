@@ -15,7 +15,6 @@ import (
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
-	"sextant/collectors/telegraf"
 )
 
 // OnceNames are the collectors that Once knows.
@@ -84,7 +83,7 @@ func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer,
 		if !cfg.Telegraf.Enabled() {
 			return nil, nil, errors.New("telegraf.config: missing, there is no file to take plugins from")
 		}
-		s, err := telegraf.Open(cfg.Telegraf, cfg.telegraf(log, prometheus.NewRegistry()))
+		s, err := cfg.plugins.Open(cfg.Telegraf, cfg.telegraf(log, prometheus.NewRegistry()))
 		if err != nil {
 			return nil, nil, err
 		}

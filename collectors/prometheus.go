@@ -10,11 +10,12 @@ import (
 
 	promcommon "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
-	promconfig "github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/relabel"
 	yamlv2 "go.yaml.in/yaml/v2"
 	"go.yaml.in/yaml/v3"
+
+	"sextant/collectors/promconfig"
 )
 
 func promDuration(d time.Duration) model.Duration { return model.Duration(d) }

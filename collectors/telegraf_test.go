@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sextant/collectors/telegraf"
 )
 
 // withPlugins is an agent's section telegraf with a file of that text.
@@ -49,7 +51,7 @@ func TestTelegrafNeedsARestart(t *testing.T) {
 }
 
 func TestTelegrafFaultsAreTheConfigurations(t *testing.T) {
-	_, err := Parse("a.yaml", []byte(brokers+withPlugins(t, "[[inputs.mem]]\n[[inputs.redis]]\n")), environ())
+	_, err := Parse("a.yaml", []byte(brokers+withPlugins(t, "[[inputs.mem]]\n[[inputs.redis]]\n")), environ(), telegraf.Runner{})
 	if err == nil || !strings.Contains(err.Error(), "telegraf.config: telegraf.conf:2: inputs.redis is not a part of this agent") {
 		t.Fatal(err)
 	}

@@ -2,21 +2,8 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
-	"sextant/internal/exit"
+	"sextant/collectors/plugins"
+	"sextant/internal/agentcmd"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(os.Stdout, os.Stderr).ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "sextant-agent:", err)
-		stop()
-		os.Exit(exit.Status(err))
-	}
-}
+func main() { agentcmd.Main(plugins.Absent{}) }

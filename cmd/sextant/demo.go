@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/collectors"
+	"sextant/collectors/telegraf"
 	"sextant/features"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
@@ -159,7 +160,7 @@ func demoAgent(o demoOptions, brokers []string) (*collectors.Config, error) {
 			return "127.0.0.1:0", true
 		}
 		return os.LookupEnv(name)
-	})
+	}, telegraf.Runner{})
 }
 
 // demoEnd prints the balance of the ledger and judges the run.

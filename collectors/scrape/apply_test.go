@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/prometheus/prometheus/config"
-
+	"sextant/collectors/promconfig"
 	"sextant/collectors/spool"
 	"sextant/schema/wire"
 )
@@ -20,7 +19,7 @@ func TestTargetThatGoesLeavesStaleMarkers(t *testing.T) {
 	srv := serve(t, "a 1\n")
 	sink := newSink()
 	s, reg := newScraper(t, sink)
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{quick(t, "j", "", host(srv))}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{quick(t, "j", "", host(srv))}}); err != nil {
 		t.Fatal(err)
 	}
 	sink.until(t, "scrape", of("j/"+host(srv)))
@@ -44,7 +43,7 @@ func TestApplyLeavesWhatStaysAlone(t *testing.T) {
 	srv := serve(t, "a 1\nb 1\n")
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	apply := func(jobs ...*config.ScrapeConfig) {
+	apply := func(jobs ...*promconfig.ScrapeConfig) {
 		t.Helper()
 		if err := s.Apply(Set{Jobs: jobs}); err != nil {
 			t.Fatal(err)
@@ -95,7 +94,7 @@ func TestFileDiscoveryFollowsItsFile(t *testing.T) {
 	sink := newSink()
 	s, _ := newScraper(t, sink)
 	job := jobConfig(t, "job_name: j\nscrape_interval: 200ms\nscrape_timeout: 150ms\nfile_sd_configs: [{files: ["+file+"]}]\nrelabel_configs: [{source_labels: [rack], target_label: shelf}]\n")
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{job}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{job}}); err != nil {
 		t.Fatal(err)
 	}
 	e := sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })
@@ -125,7 +124,7 @@ func TestHTTPDiscoveryFollowsItsServer(t *testing.T) {
 	s, _ := newScraper(t, sink)
 	job := jobConfig(t, "job_name: j\nscrape_interval: 200ms\nscrape_timeout: 150ms\n"+
 		"http_sd_configs: [{url: "+sd.URL+", refresh_interval: 50ms, basic_auth: {username: u, password: s3cret}}]\n")
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{job}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{job}}); err != nil {
 		t.Fatal(err)
 	}
 	e := sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })
@@ -146,7 +145,7 @@ func TestBadTargetLabelsAreRejectedAndCounted(t *testing.T) {
 	sink := newSink()
 	s, reg := newScraper(t, sink)
 	job := jobConfig(t, "job_name: j\nstatic_configs: [{targets: ['a:1', 'b:1']}]\nrelabel_configs: [{source_labels: [__address__], regex: 'b:1', target_label: __scrape_timeout__, replacement: soon}]\n")
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{job}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{job}}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "rejection", func() bool { return metric(t, reg, "sextant_agent_targets_rejected", "job=j") == 1 })

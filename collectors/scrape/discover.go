@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/file" // makes file_sd_configs known
 	_ "github.com/prometheus/prometheus/discovery/http" // makes http_sd_configs known
 	"github.com/prometheus/prometheus/discovery/targetgroup"
+
+	"sextant/collectors/promconfig"
 )
 
 // discoverer runs the service discovery of one job and keeps the groups that it found.
@@ -28,7 +29,7 @@ type discoverer struct {
 // run starts discovery for cfg, or leaves it running if its part of the configuration is
 // what it was; again then applies the known groups to the new configuration. Targets of
 // an earlier discovery stay until the new one first answers.
-func (d *discoverer) run(j *job, cfg *config.ScrapeConfig, again bool) error {
+func (d *discoverer) run(j *job, cfg *promconfig.ScrapeConfig, again bool) error {
 	if d.cancel != nil && reflect.DeepEqual(d.cfgs, cfg.ServiceDiscoveryConfigs) {
 		if again {
 			d.mu.Lock()

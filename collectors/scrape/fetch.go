@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/prometheus/prometheus/config"
 
 	"sextant/collectors/exposition"
+	"sextant/collectors/promconfig"
 )
 
 // fetcher gets a target's exposition over HTTP.
@@ -29,14 +29,14 @@ type fetcher struct {
 }
 
 // Accepted are the exposition formats that the agent reads.
-var Accepted = map[config.ScrapeProtocol]bool{
-	config.PrometheusText0_0_4:  true,
-	config.PrometheusText1_0_0:  true,
-	config.OpenMetricsText0_0_1: true,
-	config.OpenMetricsText1_0_0: true,
+var Accepted = map[promconfig.ScrapeProtocol]bool{
+	promconfig.PrometheusText0_0_4:  true,
+	promconfig.PrometheusText1_0_0:  true,
+	promconfig.OpenMetricsText0_0_1: true,
+	promconfig.OpenMetricsText1_0_0: true,
 }
 
-func newFetcher(client *http.Client, url string, cfg *config.ScrapeConfig, timeout time.Duration) (*fetcher, error) {
+func newFetcher(client *http.Client, url string, cfg *promconfig.ScrapeConfig, timeout time.Duration) (*fetcher, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody) // each fetch brings its own
 	if err != nil {
 		return nil, err
@@ -70,15 +70,15 @@ const DefaultBodyLimit = 64 << 20
 
 // acceptHeader names the formats in the order of the job's scrape_protocols. Names that
 // a legacy reader cannot take are asked for unescaped, because nothing here is legacy.
-func acceptHeader(ps []config.ScrapeProtocol) string {
+func acceptHeader(ps []promconfig.ScrapeProtocol) string {
 	var b strings.Builder
 	q := len(ps) + 1
 	for _, p := range ps {
 		if !Accepted[p] {
 			continue
 		}
-		b.WriteString(config.ScrapeProtocolsHeaders[p])
-		if p == config.PrometheusText1_0_0 || p == config.OpenMetricsText1_0_0 {
+		b.WriteString(promconfig.ScrapeProtocolsHeaders[p])
+		if p == promconfig.PrometheusText1_0_0 || p == promconfig.OpenMetricsText1_0_0 {
 			b.WriteString(";escaping=allow-utf-8")
 		}
 		fmt.Fprintf(&b, ";q=0.%d,", q)

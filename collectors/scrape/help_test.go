@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/model/value"
 	"go.uber.org/goleak"
 	"go.yaml.in/yaml/v2"
 
+	"sextant/collectors/promconfig"
 	"sextant/collectors/spool"
 	"sextant/schema/wire"
 )
@@ -181,13 +181,13 @@ func (b *bench) down(err error) []string {
 func (b *bench) last() spool.Entry { es := b.sink.all(); return es[len(es)-1] }
 
 // jobConfig reads one scrape configuration as Prometheus does.
-func jobConfig(t testing.TB, text string) *config.ScrapeConfig {
+func jobConfig(t testing.TB, text string) *promconfig.ScrapeConfig {
 	t.Helper()
-	var c config.ScrapeConfig
+	var c promconfig.ScrapeConfig
 	if err := yaml.UnmarshalStrict([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
-	g := config.DefaultGlobalConfig
+	g := promconfig.DefaultGlobalConfig
 	if err := c.Validate(g); err != nil {
 		t.Fatal(err)
 	}

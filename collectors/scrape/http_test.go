@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/prometheus/config"
-
+	"sextant/collectors/promconfig"
 	"sextant/collectors/spool"
 	"sextant/schema/wire"
 )
@@ -28,7 +27,7 @@ func failed(target string) func(spool.Entry) bool {
 }
 
 // quick is a job that is scraped five times a second.
-func quick(t testing.TB, name, more string, hosts ...string) *config.ScrapeConfig {
+func quick(t testing.TB, name, more string, hosts ...string) *promconfig.ScrapeConfig {
 	t.Helper()
 	return jobConfig(t, fmt.Sprintf("job_name: %s\nscrape_interval: 200ms\nscrape_timeout: 150ms\n%s\nstatic_configs:\n- targets: [%s]\n",
 		name, more, strings.Join(hosts, ", ")))
@@ -89,7 +88,7 @@ func TestBadTargetsAreToldApartAndStopNoOther(t *testing.T) {
 		{"over", "target_limit: 1", "target_limit", "target_limit exceeded: 2 targets, limit 1"},
 		{"nobody", "", "connect", "refused"},
 	}
-	jobs := []*config.ScrapeConfig{quick(t, "good", "metrics_path: /good", host(srv))}
+	jobs := []*promconfig.ScrapeConfig{quick(t, "good", "metrics_path: /good", host(srv))}
 	for _, c := range cases {
 		hosts := []string{host(srv)}
 		switch c.job {
@@ -148,7 +147,7 @@ func TestStatusesSayWhatIsWrong(t *testing.T) {
 	defer srv.Close()
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{quick(t, "j", "", host(srv))}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{quick(t, "j", "", host(srv))}}); err != nil {
 		t.Fatal(err)
 	}
 	sink.until(t, "failure", failed("j/"+host(srv)))
@@ -177,7 +176,7 @@ func TestRequestIsWhatThePageAsksFor(t *testing.T) {
 	sink := newSink()
 	s, _ := newScraper(t, sink)
 	job := quick(t, "j", "metrics_path: /m\nparams: {q: [x]}\nbasic_auth: {username: u, password_file: "+secret+"}", host(srv))
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{job}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{job}}); err != nil {
 		t.Fatal(err)
 	}
 	e := sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })
@@ -222,7 +221,7 @@ func TestFallbackProtocolReadsAnUntypedPage(t *testing.T) {
 	defer srv.Close()
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{quick(t, "j", "fallback_scrape_protocol: PrometheusText0.0.4", host(srv))}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{quick(t, "j", "fallback_scrape_protocol: PrometheusText0.0.4", host(srv))}}); err != nil {
 		t.Fatal(err)
 	}
 	sink.until(t, "scrape", func(e spool.Entry) bool { return e.State == wire.StateOK })

@@ -8,22 +8,22 @@ import (
 
 	promcommon "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
-	promscrape "github.com/prometheus/prometheus/scrape"
+
+	"sextant/collectors/promconfig"
 )
 
 // httpJob makes targets from what service discovery finds, for one configuration.
 type httpJob struct {
 	owner      *Scraper
-	cfg        *config.ScrapeConfig
+	cfg        *promconfig.ScrapeConfig
 	external   labels.Labels
 	client     *http.Client
 	generation int // counts configurations: targets of another one are started anew
 }
 
-func newHTTPJob(owner *Scraper, cfg *config.ScrapeConfig, external labels.Labels) (*httpJob, error) {
+func newHTTPJob(owner *Scraper, cfg *promconfig.ScrapeConfig, external labels.Labels) (*httpJob, error) {
 	client, err := promcommon.NewClientFromConfig(cfg.HTTPClientConfig, cfg.JobName)
 	if err != nil {
 		return nil, fmt.Errorf("HTTP client: %w", err)
@@ -32,7 +32,7 @@ func newHTTPJob(owner *Scraper, cfg *config.ScrapeConfig, external labels.Labels
 }
 
 // sameBut says whether another configuration differs at most in its targets.
-func (h *httpJob) sameBut(cfg *config.ScrapeConfig, external labels.Labels) bool {
+func (h *httpJob) sameBut(cfg *promconfig.ScrapeConfig, external labels.Labels) bool {
 	a, b := *h.cfg, *cfg
 	a.ServiceDiscoveryConfigs, b.ServiceDiscoveryConfigs = nil, nil
 	return reflect.DeepEqual(a, b) && labels.Equal(h.external, external)
@@ -40,7 +40,7 @@ func (h *httpJob) sameBut(cfg *config.ScrapeConfig, external labels.Labels) bool
 
 // configure applies a new configuration: targets follow it at once, discovery starts over
 // only if its own part changed.
-func (j *job) configure(cfg *config.ScrapeConfig, external labels.Labels) error {
+func (j *job) configure(cfg *promconfig.ScrapeConfig, external labels.Labels) error {
 	j.mu.Lock()
 	old := j.http
 	j.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *httpJob) targets(groups []*targetgroup.Group) ([]wanted, []error) {
 	var faults []error
 	b := labels.NewBuilder(labels.EmptyLabels())
 	for _, g := range groups {
-		ts, errs := promscrape.TargetsFromGroup(g, h.cfg, nil, b)
+		ts, errs := promconfig.TargetsFromGroup(g, h.cfg, nil, b)
 		faults = append(faults, errs...)
 		for _, t := range ts {
 			public := t.Labels(b)
@@ -111,7 +111,7 @@ func (h *httpJob) targets(groups []*targetgroup.Group) ([]wanted, []error) {
 	return want, faults
 }
 
-func (h *httpJob) wanted(t *promscrape.Target, public labels.Labels) (wanted, error) {
+func (h *httpJob) wanted(t *promconfig.Target, public labels.Labels) (wanted, error) {
 	interval, timeout, err := timing(t)
 	if err != nil {
 		return wanted{}, err
@@ -142,7 +142,7 @@ func (h *httpJob) wanted(t *promscrape.Target, public labels.Labels) (wanted, er
 }
 
 // timing reads the interval and timeout, which relabelling may have changed for a target.
-func timing(t *promscrape.Target) (interval, timeout time.Duration, err error) {
+func timing(t *promconfig.Target) (interval, timeout time.Duration, err error) {
 	i, err := model.ParseDuration(t.GetValue(model.ScrapeIntervalLabel))
 	if err != nil {
 		return 0, 0, fmt.Errorf("target %s: scrape interval: %w", t, err)

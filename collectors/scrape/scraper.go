@@ -19,9 +19,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/discovery"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"sextant/collectors/promconfig"
 )
 
 // Options are what a Scraper needs from outside.
@@ -34,7 +35,7 @@ type Options struct {
 
 // Set is what is to be scraped.
 type Set struct {
-	Jobs     []*config.ScrapeConfig // validated
+	Jobs     []*promconfig.ScrapeConfig // validated
 	Local    []Local
 	External labels.Labels // added to every series that does not have them
 }
@@ -117,7 +118,7 @@ func (s *Scraper) Apply(set Set) error {
 // localKey cannot meet the name of a configured job.
 func localKey(l Local) string { return "\xff" + l.Job }
 
-func (s *Scraper) applyJob(cfg *config.ScrapeConfig, external labels.Labels) error {
+func (s *Scraper) applyJob(cfg *promconfig.ScrapeConfig, external labels.Labels) error {
 	j := s.jobs[cfg.JobName]
 	if j == nil {
 		j = newJob(s, cfg.JobName)

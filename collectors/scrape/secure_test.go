@@ -16,8 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/prometheus/config"
-
+	"sextant/collectors/promconfig"
 	"sextant/collectors/spool"
 	"sextant/schema/wire"
 )
@@ -86,7 +85,7 @@ func TestTLSAndLogins(t *testing.T) {
 	}
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	var jobs []*config.ScrapeConfig
+	var jobs []*promconfig.ScrapeConfig
 	for _, c := range cases {
 		more := strings.ReplaceAll("scheme: https\nmetrics_path: "+c.path+"\n"+c.more, "DIR", dir)
 		jobs = append(jobs, jobConfig(t, fmt.Sprintf("job_name: %s\nscrape_interval: 1s\nscrape_timeout: 1s\n%sstatic_configs: [{targets: [%s]}]\n", c.job, more, secureHost(c.on))))
@@ -136,7 +135,7 @@ func TestSecretIsReadAgain(t *testing.T) {
 	defer srv.Close()
 	sink := newSink()
 	s, _ := newScraper(t, sink)
-	if err := s.Apply(Set{Jobs: []*config.ScrapeConfig{quick(t, "j", "authorization: {credentials_file: "+file+"}", host(srv))}}); err != nil {
+	if err := s.Apply(Set{Jobs: []*promconfig.ScrapeConfig{quick(t, "j", "authorization: {credentials_file: "+file+"}", host(srv))}}); err != nil {
 		t.Fatal(err)
 	}
 	sink.until(t, "refusal", failed("j/"+host(srv)))

@@ -11,23 +11,19 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"sextant/collectors/plugins"
 )
 
-// Config is the section telegraf of the agent's configuration.
-type Config struct {
-	Config        string `yaml:"config"`          // Telegraf's file; empty: no plugin runs
-	StringAsLabel bool   `yaml:"string_as_label"` // string fields become labels; else they are dropped and counted
-}
-
-// Enabled tells whether there is a file.
-func (c Config) Enabled() bool { return c.Config != "" }
+// Runner is the plugins.Runner that has the plugins.
+type Runner struct{}
 
 // Check reads the file and reports every fault of it.
-func (c Config) Check(path string) error {
+func (Runner) Check(c plugins.Config, path string) error {
 	if !c.Enabled() {
 		return nil
 	}
-	_, err := load(c, Options{Interval: minInterval})
+	_, err := load(c, plugins.Options{Interval: minInterval})
 	if err == nil {
 		return nil
 	}
@@ -37,6 +33,9 @@ func (c Config) Check(path string) error {
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
+
+// Open makes the plugins of the file. Nothing is started before the first reading.
+func (Runner) Open(c plugins.Config, o plugins.Options) (plugins.Set, error) { return openSet(c, o) }
 
 // minInterval is the shortest time between two readings of a plugin.
 const minInterval = time.Second

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"sextant/collectors/plugins"
 	"sextant/collectors/scrape"
 	"sextant/collectors/spool"
 	"sextant/schema/wire"
@@ -56,7 +57,7 @@ func TestMissingProgramIsOneLine(t *testing.T) {
 		"exec":         "[[inputs.exec]]\n  commands = ['/no/script.sh']\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := open(t, text, Config{})
+			o := open(t, text, plugins.Config{})
 			for range 3 {
 				if fs, err := o.Gather(); err == nil || len(fs) > 0 {
 					t.Fatalf("%v: %d families", err, len(fs))
@@ -73,7 +74,7 @@ func TestMissingProgramIsOneLine(t *testing.T) {
 func TestProgramThatComesLater(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	o := open(t, fmt.Sprintf("[[inputs.nvidia_smi]]\n  bin_path = %q\n", dir+"/nvidia-smi"), Config{})
+	o := open(t, fmt.Sprintf("[[inputs.nvidia_smi]]\n  bin_path = %q\n", dir+"/nvidia-smi"), plugins.Config{})
 	if _, err := o.Gather(); err == nil || !strings.Contains(err.Error(), "start: ") {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestPartsThatFail(t *testing.T) {
 		acc.AddError(errors.New("no such device"))
 		return nil
 	})
-	o := open(t, "[[inputs.test_func]]\ncall = 'part'\n", Config{})
+	o := open(t, "[[inputs.test_func]]\ncall = 'part'\n", plugins.Config{})
 	fs, err := o.Gather()
 	if err == nil || err.Error() != "no such device" || page(t, fs) != "g_v{host=\"n1\"} 1\n" {
 		t.Fatalf("%v: %s", err, page(t, fs))
@@ -102,7 +103,7 @@ func TestPanicIsContained(t *testing.T) {
 		acc.AddGauge("g", map[string]any{"v": 1}, nil)
 		panic("index out of range")
 	})
-	o := open(t, "[[inputs.test_func]]\ncall = 'panic'\n", Config{})
+	o := open(t, "[[inputs.test_func]]\ncall = 'panic'\n", plugins.Config{})
 	for range 2 {
 		if fs, err := o.Gather(); err == nil || err.Error() != "the plugin panicked: index out of range" || len(fs) > 0 {
 			t.Fatalf("%v: %d families", err, len(fs))
@@ -127,7 +128,7 @@ func TestLateMetrics(t *testing.T) {
 		acc.AddGauge("g", map[string]any{"v": 1}, nil)
 		return nil
 	})
-	o := open(t, "[[inputs.test_func]]\ncall = 'late'\n", Config{})
+	o := open(t, "[[inputs.test_func]]\ncall = 'late'\n", plugins.Config{})
 	o.read(t)
 	first := before
 	if got := o.read(t); got != "g_v{host=\"n1\"} 1\n" || len(first.metrics) != 1 {
@@ -143,7 +144,7 @@ func TestTooManyMetrics(t *testing.T) {
 		}
 		return nil
 	})
-	fs, err := open(t, "[[inputs.test_func]]\ncall = 'flood'\n", Config{}).Gather()
+	fs, err := open(t, "[[inputs.test_func]]\ncall = 'flood'\n", plugins.Config{}).Gather()
 	if err == nil || err.Error() != "2 metrics over the limit of 100000 were dropped" || len(fs) != 1 {
 		t.Fatalf("%v: %d families", err, len(fs))
 	}
@@ -185,7 +186,7 @@ func TestEachPluginHasItsOwnUp(t *testing.T) {
 	on(t, "hang", func(upstream.Accumulator) error { <-release; return nil })
 	on(t, "panic", func(upstream.Accumulator) error { panic("p") })
 	o := open(t, "[agent]\ninterval = '1s'\n[[inputs.test_func]]\nalias='hang'\ncall='hang'\n[[inputs.mem]]\n"+
-		"[[inputs.test_func]]\nalias='panic'\ncall='panic'\n[[inputs.exec]]\ncommands=['/no/such']\n", Config{})
+		"[[inputs.test_func]]\nalias='panic'\ncall='panic'\n[[inputs.exec]]\ncommands=['/no/such']\n", plugins.Config{})
 	s := &sink{ups: map[string]float64{}}
 	scraper, err := scrape.New(scrape.Options{Node: "n1", Sink: s, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Register: prometheus.NewRegistry()})
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"go.uber.org/goleak"
+
+	"sextant/collectors/plugins"
 )
 
 func TestMain(m *testing.M) {
@@ -68,11 +70,11 @@ type opened struct {
 	reg *prometheus.Registry
 }
 
-func open(t *testing.T, text string, c Config) *opened {
+func open(t *testing.T, text string, c plugins.Config) *opened {
 	t.Helper()
 	o := &opened{reg: prometheus.NewRegistry()}
 	c.Config = conf(t, text)
-	s, err := Open(c, Options{Node: "n1", Interval: 10e9, Log: slog.New(slog.NewTextHandler(&o.log, nil)), Register: o.reg})
+	s, err := openSet(c, plugins.Options{Node: "n1", Interval: 10e9, Log: slog.New(slog.NewTextHandler(&o.log, nil)), Register: o.reg})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sextant/collectors/plugins"
 )
 
 // TestHost reads this host with the plugins that each Telegraf has.
@@ -23,7 +25,7 @@ func TestHost(t *testing.T) {
 [[inputs.kernel]]
 [[inputs.processes]]
 [[inputs.system]]
-`, Config{})
+`, plugins.Config{})
 	fs, err := o.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,7 @@ func TestHost(t *testing.T) {
 
 // TestCPUUsage: usage needs two readings of one plugin, so its state must stay.
 func TestCPUUsage(t *testing.T) {
-	o := open(t, "[[inputs.cpu]]\n  percpu = false\n", Config{})
+	o := open(t, "[[inputs.cpu]]\n  percpu = false\n", plugins.Config{})
 	if first := page(t, first(t, o)); strings.Contains(first, "cpu_usage_idle") {
 		t.Fatal(first)
 	}
@@ -65,7 +67,7 @@ func TestExecInfluxAndTimes(t *testing.T) {
 	file := script(t, `echo 'job,queue=a\ b,tenant-id=t1 depth=3i,ok=true,state="busy" 1700000000400000000'
 echo 'job,queue=c depth=4i'
 `)
-	o := open(t, fmt.Sprintf("[agent]\n omit_hostname = true\n[[inputs.exec]]\n commands = [%q]\n data_format = \"influx\"\n", file), Config{})
+	o := open(t, fmt.Sprintf("[agent]\n omit_hostname = true\n[[inputs.exec]]\n commands = [%q]\n data_format = \"influx\"\n", file), plugins.Config{})
 	wantLines(t, o.read(t),
 		`job_depth{queue="c"} 4`+"\n",                                // its time is that of the scrape
 		`job_depth{queue="a b",tenant_id="t1"} 3 1700000000000`+"\n", // its own, to the second
@@ -73,7 +75,7 @@ echo 'job,queue=c depth=4i'
 	if got := counter(t, o.reg, "sextant_telegraf_string_fields_dropped_total"); got != 1 {
 		t.Errorf("%g string fields dropped, want 1", got)
 	}
-	labelled := open(t, fmt.Sprintf("[agent]\n omit_hostname = true\n[[inputs.exec]]\n commands = [%q]\n data_format = \"influx\"\n precision = \"1ms\"\n", file), Config{StringAsLabel: true})
+	labelled := open(t, fmt.Sprintf("[agent]\n omit_hostname = true\n[[inputs.exec]]\n commands = [%q]\n data_format = \"influx\"\n precision = \"1ms\"\n", file), plugins.Config{StringAsLabel: true})
 	wantLines(t, labelled.read(t), `job_depth{queue="a b",state="busy",tenant_id="t1"} 3 1700000000400`+"\n")
 	if got := counter(t, labelled.reg, "sextant_telegraf_string_fields_dropped_total"); got != 0 {
 		t.Errorf("%g string fields dropped, want 0", got)
@@ -82,6 +84,6 @@ echo 'job,queue=c depth=4i'
 
 // TestExecJSON: the default format of exec, with names from the plugin.
 func TestExecJSON(t *testing.T) {
-	o := open(t, fmt.Sprintf("[[inputs.exec]]\n commands = [%q]\n", script(t, `echo '{"a": {"b": 1.5}, "c": 2}'`)), Config{})
+	o := open(t, fmt.Sprintf("[[inputs.exec]]\n commands = [%q]\n", script(t, `echo '{"a": {"b": 1.5}, "c": 2}'`)), plugins.Config{})
 	wantLines(t, o.read(t), `exec_a_b{host="n1"} 1.5`+"\n", `exec_c{host="n1"} 2`+"\n")
 }

@@ -14,6 +14,8 @@ import (
 
 	tconfig "github.com/influxdata/telegraf/config"
 	"github.com/influxdata/telegraf/models"
+
+	"sextant/collectors/plugins"
 )
 
 // loaded is one instance of a plugin as the file describes it.
@@ -26,7 +28,7 @@ type loaded struct {
 }
 
 // load makes the plugins of the file, in its order. None of them has been started.
-func load(c Config, o Options) ([]loaded, error) {
+func load(c plugins.Config, o plugins.Options) ([]loaded, error) {
 	text, err := read(c.Config)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func (t *tables) hostTag(cfg *tconfig.Config, node string) {
 
 // place gives each input its line, name and interval. The loader keeps the order of the
 // instances of one plugin, and only that.
-func (t *tables) place(cfg *tconfig.Config, o Options) ([]loaded, error) {
+func (t *tables) place(cfg *tconfig.Config, o plugins.Options) ([]loaded, error) {
 	every := o.Interval
 	if t.agent != nil {
 		if _, line := text(t.agent, "interval"); line > 0 {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	upstream "github.com/influxdata/telegraf"
+
+	"sextant/collectors/plugins"
 )
 
 // three is an input with three metrics.
@@ -37,7 +39,7 @@ other_x 1
 		{"tags", "namepass = ['other']\n[inputs.test_func.tags]\nrack = 'r1'", "other_x{rack=\"r1\"} 1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := open(t, "[agent]\nomit_hostname = true\n[[inputs.test_func]]\ncall = 'three'\n"+c.options, Config{})
+			o := open(t, "[agent]\nomit_hostname = true\n[[inputs.test_func]]\ncall = 'three'\n"+c.options, plugins.Config{})
 			if got := o.read(t); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
@@ -54,7 +56,7 @@ func TestGlobalTagsAndHost(t *testing.T) {
 		"hostname": {"[agent]\nhostname = 'h'\n[global_tags]\nrack = \"${ROW:-none}\"\n", "other_x{host=\"h\",rack=\"none\"} 1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := open(t, c.text+input, Config{}).read(t); got != c.want {
+			if got := open(t, c.text+input, plugins.Config{}).read(t); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -71,7 +73,7 @@ interval = "5s"
 [[inputs.test_func]]
 alias = "third"
 `
-	o := open(t, text, Config{})
+	o := open(t, text, plugins.Config{})
 	want := []struct {
 		name     string
 		line     int
@@ -85,7 +87,7 @@ alias = "third"
 			t.Errorf("%s in line %d every %s, want %+v", p.Name, p.line, p.Interval, w)
 		}
 	}
-	if p := open(t, "[[inputs.mem]]\n", Config{}).Plugins[0]; p.Interval != 10*time.Second {
+	if p := open(t, "[[inputs.mem]]\n", plugins.Config{}).Plugins[0]; p.Interval != 10*time.Second {
 		t.Errorf("every %s, want the agent's 10s", p.Interval)
 	}
 }
@@ -95,7 +97,7 @@ func TestLabels(t *testing.T) {
 		acc.AddGauge("m-1", map[string]any{"a.b": 1}, map[string]string{"x.y": "1", "x_y": "2", "__name__": "up", "9": "n", "é": "q"})
 		return nil
 	})
-	got := open(t, "[agent]\nomit_hostname = true\n[[inputs.test_func]]\ncall = 'labels'\n", Config{}).read(t)
+	got := open(t, "[agent]\nomit_hostname = true\n[[inputs.test_func]]\ncall = 'labels'\n", plugins.Config{}).read(t)
 	if want := "m_1_a_b{x_y=\"1\"} 1\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/influxdata/telegraf/models"
 	dto "github.com/prometheus/client_model/go"
+
+	"sextant/collectors/plugins"
 )
 
 // Plugin is an instance of an input plugin, as a prometheus.Gatherer.
@@ -42,7 +44,7 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("the plugin panicked: %v", p.value) }
 
-func newPlugin(l loaded, c Config, m *metrics, log *slog.Logger) *Plugin {
+func newPlugin(l loaded, c plugins.Config, m *metrics, log *slog.Logger) *Plugin {
 	p := &Plugin{loaded: l, log: log.With("plugin", l.Name), metrics: m,
 		stringAsLabel: c.StringAsLabel, busy: make(chan struct{}, 1)}
 	models.SetLoggerOnPlugin(l.input.Input, &pluginLog{log: p.log, said: map[string]bool{}})

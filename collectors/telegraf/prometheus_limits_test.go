@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sextant/collectors/plugins"
 )
 
 func TestPrometheusDiscoveryIsRefused(t *testing.T) {
-	err := Config{Config: conf(t, "[[inputs.prometheus]]\nmonitor_kubernetes_pods = true\n")}.Check("telegraf")
+	err := Runner{}.Check(plugins.Config{Config: conf(t, "[[inputs.prometheus]]\nmonitor_kubernetes_pods = true\n")}, "telegraf")
 	if err == nil || !strings.Contains(err.Error(), "telegraf.conf:2: inputs.prometheus.monitor_kubernetes_pods is not a part of this agent: use scrape_configs, or build") {
 		t.Fatal(err)
 	}
@@ -23,7 +25,7 @@ func TestPrometheusLimits(t *testing.T) {
 		"urls = ['unix:///x.sock']":                                    `init: urls: "unix:///x.sock", want http or https`,
 		fmt.Sprintf("urls = [%q]\nbearer_token = '/no/t'", srv.URL):    "bearer_token: open /no/t",
 	} {
-		fs, err := open(t, "[[inputs.prometheus]]\n"+options, Config{}).Gather()
+		fs, err := open(t, "[[inputs.prometheus]]\n"+options, plugins.Config{}).Gather()
 		if err == nil || !strings.Contains(err.Error(), want) || len(fs) > 0 {
 			t.Errorf("%s\ngot  %v\nwant %s", options, err, want)
 		}

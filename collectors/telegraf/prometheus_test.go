@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"sextant/collectors/plugins"
 )
 
 func TestPrometheus(t *testing.T) {
@@ -22,7 +24,7 @@ func TestPrometheus(t *testing.T) {
 	reg.MustRegister(c, h)
 	srv := httptest.NewServer(promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	defer srv.Close()
-	o := open(t, fmt.Sprintf("[[inputs.prometheus]]\n urls = [%q]\n metric_version = 2\n", srv.URL), Config{})
+	o := open(t, fmt.Sprintf("[[inputs.prometheus]]\n urls = [%q]\n metric_version = 2\n", srv.URL), plugins.Config{})
 	url := srv.URL + "/metrics"
 	tags := fmt.Sprintf(`host="n1",q="x",url=%q`, url)
 	wantLines(t, o.read(t), `jobs_total{`+tags+`} 7`+"\n",
@@ -57,7 +59,7 @@ func TestPrometheusCredentialsAndVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := guarded(t, c.want)
-			o := open(t, fmt.Sprintf("[agent]\nomit_hostname = true\n[[inputs.prometheus]]\nurls = [%q]\nurl_tag = ''\n%s", srv.URL, c.options), Config{})
+			o := open(t, fmt.Sprintf("[agent]\nomit_hostname = true\n[[inputs.prometheus]]\nurls = [%q]\nurl_tag = ''\n%s", srv.URL, c.options), plugins.Config{})
 			if got := o.read(t); got != c.page {
 				t.Errorf("got\n%swant\n%s", got, c.page)
 			}
@@ -68,7 +70,7 @@ func TestPrometheusCredentialsAndVersions(t *testing.T) {
 // TestPrometheusPagesFailAlone: of two pages one is not there.
 func TestPrometheusPagesFailAlone(t *testing.T) {
 	srv := guarded(t, "")
-	o := open(t, fmt.Sprintf("[[inputs.prometheus]]\nurls = [%q, 'http://127.0.0.1:1/metrics']\nmetric_version = 2\n", srv.URL), Config{})
+	o := open(t, fmt.Sprintf("[[inputs.prometheus]]\nurls = [%q, 'http://127.0.0.1:1/metrics']\nmetric_version = 2\n", srv.URL), plugins.Config{})
 	fs, err := o.Gather()
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(page(t, fs), "g{") {
 		t.Fatalf("%v: %s", err, page(t, fs))

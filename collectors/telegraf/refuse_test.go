@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sextant/collectors/plugins"
 )
 
 func TestWhatIsRefused(t *testing.T) {
@@ -31,7 +33,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"nothing", "[agent]\n", "telegraf.conf: there is no [[inputs.*]]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := Config{Config: conf(t, c.text)}.Check("telegraf")
+			err := Runner{}.Check(plugins.Config{Config: conf(t, c.text)}, "telegraf")
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "telegraf.config: ") {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
@@ -41,31 +43,31 @@ func TestWhatIsRefused(t *testing.T) {
 
 // TestEachFaultIsReported: all that is refused in one go.
 func TestEachFaultIsReported(t *testing.T) {
-	err := Config{Config: conf(t, "[[inputs.redis]]\n[[inputs.redis]]\n[[outputs.file]]\n")}.Check("telegraf")
+	err := Runner{}.Check(plugins.Config{Config: conf(t, "[[inputs.redis]]\n[[inputs.redis]]\n[[outputs.file]]\n")}, "telegraf")
 	if err == nil || strings.Count(err.Error(), "telegraf.config: telegraf.conf:") != 3 {
 		t.Fatal(err)
 	}
 }
 
 func TestFile(t *testing.T) {
-	if err := (Config{}).Check("telegraf"); err != nil {
+	if err := (Runner{}).Check(plugins.Config{}, "telegraf"); err != nil {
 		t.Errorf("without a file: %v", err)
 	}
-	if err := (Config{Config: "/no/telegraf.conf"}).Check("telegraf"); err == nil || !strings.Contains(err.Error(), "open /no/telegraf.conf") {
+	if err := (Runner{}).Check(plugins.Config{Config: "/no/telegraf.conf"}, "telegraf"); err == nil || !strings.Contains(err.Error(), "open /no/telegraf.conf") {
 		t.Errorf("missing file: %v", err)
 	}
 	big := filepath.Join(t.TempDir(), "big.conf")
 	if err := os.WriteFile(big, make([]byte, maxFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (Config{Config: big}).Check("telegraf"); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
+	if err := (Runner{}).Check(plugins.Config{Config: big}, "telegraf"); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
 		t.Errorf("large file: %v", err)
 	}
 }
 
 // TestDefaultAgentSection: the file that `telegraf config` writes has these keys.
 func TestDefaultAgentSection(t *testing.T) {
-	err := Config{Config: conf(t, `[agent]
+	err := Runner{}.Check(plugins.Config{Config: conf(t, `[agent]
   interval = "10s"
   round_interval = true
   metric_batch_size = 1000
@@ -77,7 +79,7 @@ func TestDefaultAgentSection(t *testing.T) {
   hostname = ""
   omit_hostname = false
 [[inputs.mem]]
-`)}.Check("telegraf")
+`)}, "telegraf")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,22 +2,14 @@ package telegraf
 
 import (
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-)
 
-// Options are what the plugins need from outside.
-type Options struct {
-	Node     string        // the tag host, where the file has no hostname
-	Interval time.Duration // of plugins for which the file has none
-	Log      *slog.Logger
-	Register prometheus.Registerer
-}
+	"sextant/collectors/plugins"
+)
 
 // Set is all that the file asks for.
 type Set struct {
@@ -28,8 +20,7 @@ type metrics struct {
 	strings, panics *prometheus.CounterVec
 }
 
-// Open makes the plugins of the file. Nothing is started before the first reading.
-func Open(c Config, o Options) (*Set, error) {
+func openSet(c plugins.Config, o plugins.Options) (*Set, error) {
 	list, err := load(c, o)
 	if err != nil {
 		return nil, err
@@ -46,6 +37,15 @@ func Open(c Config, o Options) (*Set, error) {
 		s.Plugins = append(s.Plugins, newPlugin(l, c, m, o.Log))
 	}
 	return s, nil
+}
+
+// Targets are the plugins as targets of their own.
+func (s *Set) Targets() []plugins.Target {
+	out := make([]plugins.Target, len(s.Plugins))
+	for i, p := range s.Plugins {
+		out[i] = plugins.Target{Name: p.Name, Interval: p.Interval, Gatherer: p}
+	}
+	return out
 }
 
 // Gather reads all plugins once, beside each other, and joins what they give.

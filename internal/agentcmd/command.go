@@ -1,4 +1,4 @@
-package main
+package agentcmd
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/collectors"
+	"sextant/collectors/plugins"
 	"sextant/internal/config"
 	"sextant/internal/exit"
 	"sextant/internal/health"
@@ -46,6 +47,7 @@ const example = `  # This host alone, to a broker on this machine:
 
 // flags are what the command line can say; everything else stands in the file.
 type flags struct {
+	runner    plugins.Runner
 	config    string
 	node      string
 	listen    string
@@ -55,7 +57,7 @@ type flags struct {
 
 // load reads the configuration and puts the flags over it.
 func (f *flags) load() (*collectors.Config, error) {
-	cfg, err := collectors.LoadWith(f.config, f.lookup)
+	cfg, err := collectors.LoadWith(f.config, f.lookup, f.runner)
 	_, strays := foreign()
 	return cfg, exit.Config(errors.Join(strays, err))
 }
@@ -74,7 +76,7 @@ func (f *flags) loadUnsent() (*collectors.Config, error) {
 			return "127.0.0.1:9092", true
 		}
 		return f.lookup(name)
-	})
+	}, f.runner)
 	return cfg, exit.Config(err)
 }
 
@@ -89,8 +91,8 @@ func (f *flags) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-func command(out, errOut io.Writer) *cobra.Command {
-	var f flags
+func command(runner plugins.Runner, out, errOut io.Writer) *cobra.Command {
+	f := flags{runner: runner}
 	root := &cobra.Command{
 		Use: "sextant-agent", Short: "Collect the telemetry of this node and ship it to Kafka",
 		Long: long, Example: example, Args: cobra.NoArgs,

@@ -1,4 +1,4 @@
-package main
+package agentcmd
 
 import (
 	"bytes"
@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sextant/collectors/telegraf"
 )
 
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c := command(&out, &out)
+	c := command(telegraf.Runner{}, &out, &out)
 	c.SetArgs(args)
 	err := c.ExecuteContext(t.Context())
 	return out.String(), err
@@ -48,7 +50,7 @@ func TestVariablesOfNobodyAndOfTheOtherProgram(t *testing.T) {
 	good := file(t, "kafka: {brokers: ['127.0.0.1:1']}\nhost: {enabled: false}\nspool: {dir: '"+t.TempDir()+"'}\n")
 	t.Setenv("SEXTANT_PIPELINE_LATENESS", "2s")
 	var out bytes.Buffer
-	c := command(&out, &out)
+	c := command(telegraf.Runner{}, &out, &out)
 	c.SetArgs([]string{"--listen", "127.0.0.1:0", "--config", good})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -100,7 +102,7 @@ func TestWrongWords(t *testing.T) {
 // TestRunUntilTold runs the command as a service would, without a broker, and stops it.
 func TestRunUntilTold(t *testing.T) {
 	var out bytes.Buffer
-	c := command(&out, &out)
+	c := command(telegraf.Runner{}, &out, &out)
 	c.SetArgs([]string{"run", "--listen", "127.0.0.1:0", "--node", "n1", "--log-format", "json", "--config",
 		file(t, "kafka: {brokers: ['127.0.0.1:1']}\nspool: {dir: '"+t.TempDir()+"'}\nhost: {enabled: false}\n")})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
