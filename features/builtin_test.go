@@ -1,6 +1,9 @@
 package features
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestBuiltin(t *testing.T) {
 	views, err := Builtin()
@@ -11,7 +14,7 @@ func TestBuiltin(t *testing.T) {
 	for _, v := range views {
 		refs = append(refs, v.Ref())
 	}
-	if len(refs) != 2 || refs[0] != "node_monitoring@v1" || refs[1] != "node_static@v1" {
+	if want := []string{"link_static@v1", "node_monitoring@v1", "node_static@v1"}; !slices.Equal(refs, want) {
 		t.Errorf("views %v", refs)
 	}
 }

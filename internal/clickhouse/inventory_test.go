@@ -77,7 +77,7 @@ func TestInventoryViews(t *testing.T) {
 		{"what is unknown is NULL", "id, memory_bytes IS NULL, numa IS NULL", "devices WHERE node = 'n1' AND model = ''", "0000:02:00.0 1 0"},
 		{"port", "id, name, speed, up, numa IS NULL, link_bandwidth IS NULL, simulated", "nics WHERE node = 'sim'", "0000:03:00.0 eth0 50000000000 1 1 1 1"},
 		{"link", "from_part, from_id, to_id, kind, bandwidth, latency IS NULL, hops, distance, length(features)", "links WHERE node = 'n1' AND kind = 'pcie_switch'",
-			"device GPU-1 0000:02:00.0 pcie_switch 63000000000 1 1 10 29"},
+			"device GPU-1 0000:02:00.0 pcie_switch 63000000000 1 1 10 32"},
 		{"rack", "count(), uniqExact(from_id)", "links WHERE to_part = 'place' AND to_id = 'r7'", "2 2"},
 		{"disk", "id, kind, bytes", "inventory_parts WHERE part = 'disk' AND node = 'n1'", "wwn-1 ssd 1099511627776"},
 	} {

@@ -64,6 +64,8 @@ func telemetry(t *testing.T, r *rand.Rand) []*fake {
 					labels.MetricName, name, "node", node, "cpu", fmt.Sprint(k), "mode", []string{"idle", "iowait", "steal", "user"}[r.IntN(4)],
 					"device", []string{"sda", "eth0", "lo", "nvme0n1"}[k], "fstype", []string{"ext4", "tmpfs", "xfs", "ext4"}[k],
 					"package", fmt.Sprint(k%2), "core", fmt.Sprint(k), "model_name", "X", "release", "6.1", "machine", "arm64",
+					"src", fmt.Sprint("s", k%3), "dst", fmt.Sprint("d", k), "kind", []string{"nvlink", "pcie_host", "local", "rack"}[r.IntN(4)],
+					"src_part", "device", "dst_part", []string{"device", "nic", "numa", "place"}[k], "origin", []string{"stated", "derived"}[k%2],
 				)})
 			}
 		}

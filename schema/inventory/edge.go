@@ -33,8 +33,16 @@ func EdgeFeatures() []EdgeFeature {
 		EdgeFeature{"degraded", "0 or 1", "a PCIe link on the way lacks lanes", func(l *Link) float64 { return flag(l.Degraded) }},
 		EdgeFeature{"stated", "0 or 1", "told by driver, firmware or library", func(l *Link) float64 { return flag(l.Origin == OriginStated) }},
 		EdgeFeature{"configured", "0 or 1", "told by the configuration", func(l *Link) float64 { return flag(l.Origin == OriginConfigured) }},
+		EdgeFeature{"same_numa", "0 or 1", "both ends are known to be on one NUMA node", func(l *Link) float64 { return flag(l.Distance == localDistance) }},
+		EdgeFeature{"fabric", "0 or 1", "over a fabric of accelerators", func(l *Link) float64 {
+			return flag(l.Kind == LinkNVLink || l.Kind == LinkXGMI || l.Kind == LinkHCCS)
+		}},
+		EdgeFeature{"links_known", "0 or 1", "physical links are counted", func(l *Link) float64 { return flag(l.Count > 0) }},
 	)
 }
+
+// localDistance is ACPI's for a NUMA node and itself.
+const localDistance = 10
 
 // Vector appends the link's features to dst. All are finite.
 func (l *Link) Vector(dst []float32) []float32 {

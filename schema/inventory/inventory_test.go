@@ -207,7 +207,7 @@ func TestEdgeFeatures(t *testing.T) {
 		}
 	}
 	want := map[string]float32{"kind_nvlink": 1, "ends_device": 2, "bandwidth_log2": float32(math.Log2(451)), "bandwidth_known": 1,
-		"latency_log10": float32(math.Log10(1001)), "latency_known": 1, "links": 18, "stated": 1}
+		"latency_log10": float32(math.Log10(1001)), "latency_known": 1, "links": 18, "stated": 1, "fabric": 1, "links_known": 1}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -218,7 +218,7 @@ func TestEdgeFeatures(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "kind_local kind_numa kind_pcie_switch kind_pcie_host kind_pcie_node kind_pcie_socket kind_nvlink kind_xgmi kind_hccs "+
 		"kind_network kind_switch kind_rack kind_zone ends_device ends_nic ends_disk ends_numa ends_node ends_place bandwidth_log2 bandwidth_known latency_log10 "+
-		"latency_known numa_distance pcie_hops links degraded stated configured" {
+		"latency_known numa_distance pcie_hops links degraded stated configured same_numa fabric links_known" {
 		t.Error(got)
 	}
 }
