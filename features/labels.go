@@ -6,6 +6,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
+// ResultLabels is the set of labels that expr's series have, besides the name, and whether
+// the text alone decides it.
+func ResultLabels(expr parser.Expr) ([]string, bool) {
+	labels, decided := resultLabels(expr)
+	return slices.Clone(labels), decided
+}
+
 // resultLabels is the set of labels that expr's series have, where the text alone decides
 // it. The name of the metric does not count. It says false rather than guess.
 func resultLabels(expr parser.Expr) ([]string, bool) {

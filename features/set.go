@@ -116,6 +116,13 @@ func ReadTexts(texts []Text) (*Set, error) {
 	return decodeSet(docs, &ignored), nil
 }
 
+// Check is what Read would have against a view that is in no file yet.
+func Check(v *View) error {
+	var faults Faults
+	decodeSet([]document{parseDocument(v.Name+".yaml", []byte(v.YAML()), &faults)}, &faults)
+	return faults.err()
+}
+
 // document is one file, parsed.
 type document struct {
 	file string
