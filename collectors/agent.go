@@ -160,8 +160,8 @@ type agent struct {
 	now *Config // in force; guarded by mu
 }
 
-// start makes the host's collectors and begins to scrape.
-func (a *agent) start(cfg *Config) error {
+// open makes the agent's own collectors.
+func (a *agent) open(cfg *Config) error {
 	if cfg.Host.Enabled {
 		var err error
 		if a.host, err = host.New(cfg.Host, a.deps.Log.With("job", HostJob)); err != nil {
@@ -183,6 +183,14 @@ func (a *agent) start(cfg *Config) error {
 	}
 	if cfg.Inventory.Enabled && cfg.Inventory.Series.Enabled {
 		a.parts = inventory.NewPage(cfg.Inventory.Series.MaxLinks)
+	}
+	return nil
+}
+
+// start makes the collectors and begins to scrape.
+func (a *agent) start(cfg *Config) error {
+	if err := a.open(cfg); err != nil {
+		return err
 	}
 	if err := a.scraper.Apply(a.set(cfg)); err != nil {
 		return err

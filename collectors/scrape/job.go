@@ -97,7 +97,7 @@ func (j *job) ensure(w wanted) {
 	} else {
 		step = j.owner.takePlace(w.key)
 	}
-	w.config.source, w.config.phase = src, j.owner.placeAt(step)
+	w.config.source, w.config.phase, w.config.now = src, j.owner.placeAt(step), j.owner.opts.Eager
 	t.cfg, t.name = w.config, w.config.name()
 	t.cache = w.config.newCache()
 	if old != nil {

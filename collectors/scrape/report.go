@@ -1,6 +1,9 @@
 package scrape
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // reportNames are the series that every target has beside what it exposes, in the order
 // of report.values.
@@ -15,6 +18,11 @@ var reportNames = []string{
 
 // extraReportNames follow where extra_scrape_metrics is on.
 var extraReportNames = []string{"scrape_timeout_seconds", "scrape_sample_limit"}
+
+// Reported tells whether the agent itself makes a series of that name for each target.
+func Reported(name string) bool {
+	return slices.Contains(reportNames, name) || slices.Contains(extraReportNames, name)
+}
 
 // report is the outcome of one scrape as the target's own series tell it.
 type report struct {

@@ -31,6 +31,7 @@ type Options struct {
 	Sink     Sink
 	Log      *slog.Logger
 	Register prometheus.Registerer
+	Eager    bool // read each target when it starts, and not only at its place in the interval
 }
 
 // Set is what is to be scraped.

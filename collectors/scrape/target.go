@@ -30,6 +30,7 @@ type targetConfig struct {
 	limit    int     // sample_limit
 	extra    bool    // extra_scrape_metrics
 	eager    bool    // read at once, and only then at the aligned times
+	now      bool    // the same, however near the aligned time is
 
 	honorTime, trackTime bool
 	source               source
@@ -114,7 +115,7 @@ func (t *target) run(ctx context.Context) {
 	defer timer.Stop()
 	<-timer.C
 	last := time.Now()
-	if wait := nextStart(last, t.cfg.interval, offset).Sub(last); t.cfg.eager && wait > t.cfg.interval/4 {
+	if wait := nextStart(last, t.cfg.interval, offset).Sub(last); t.cfg.now || t.cfg.eager && wait > t.cfg.interval/4 {
 		t.scrape(ctx, last.UnixMilli())
 	}
 	for {

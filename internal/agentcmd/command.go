@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ const example = `  # This host alone, to a broker on this machine:
   SEXTANT_KAFKA_BROKERS=127.0.0.1:9092 SEXTANT_SPOOL_DIR=/tmp/spool sextant-agent
 
   # With exporters, as a service would run it:
-  sextant-agent check-config --config /etc/sextant/agent.yaml
+  sextant-agent check /etc/sextant/agent.yaml
   sextant-agent --config /etc/sextant/agent.yaml
 
   # Which targets are up, and why not:
@@ -108,7 +107,7 @@ func command(runner plugins.Runner, out, errOut io.Writer) *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out), onceCommand(&f, out, errOut),
+	root.AddCommand(runCommand(&f, errOut), checkCommand(&f, out, errOut), onceCommand(&f, out, errOut),
 		health.Command("sextant-agent", "http://"+collectors.Defaults().Web.Listen), versionCommand(out))
 	exit.Strict(root)
 	return root
@@ -119,26 +118,6 @@ func runCommand(f *flags, errOut io.Writer) *cobra.Command {
 		Use: "run", Short: "Run the agent (what sextant-agent does without a command)", Args: cobra.NoArgs,
 		Example: "  sextant-agent run --config /etc/sextant/agent.yaml --node gpu-017",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f, errOut) },
-	}
-}
-
-func checkCommand(f *flags, out io.Writer) *cobra.Command {
-	return &cobra.Command{
-		Use: "check-config", Short: "Read the configuration, report every fault", Args: cobra.NoArgs,
-		Example: "  sextant-agent check-config --config /etc/sextant/agent.yaml",
-		RunE: func(*cobra.Command, []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return fmt.Errorf("the configuration is not usable\n%w", err)
-			}
-			jobs := make([]string, len(cfg.Scrape))
-			for i, s := range cfg.Scrape {
-				jobs[i] = s.JobName
-			}
-			fmt.Fprintf(out, "ok: node %s, host collectors %v, %d jobs (%s), kafka %s topic %s, spool %s\n", cfg.Node, cfg.Host.Enabled,
-				len(jobs), strings.Join(jobs, ", "), strings.Join(cfg.Kafka.Brokers, ","), cfg.Kafka.Topic, cfg.Spool.Dir)
-			return nil
-		},
 	}
 }
 

@@ -32,16 +32,16 @@ func file(t *testing.T, text string) string {
 
 func TestCheckConfig(t *testing.T) {
 	good := file(t, "kafka: {brokers: ['k:9092']}\nscrape_configs:\n- job_name: a\n- job_name: b\n")
-	out, err := execute(t, "check-config", "--config", good, "--node", "n9")
-	if err != nil || !strings.Contains(out, "ok: node n9, host collectors true, 2 jobs (a, b), kafka k:9092 topic telemetry.samples") {
+	out, err := execute(t, "check", "--no-scrape", "--config", good, "--node", "n9")
+	if err != nil || !strings.Contains(out, "ok: node n9, every 10s, to kafka [k:9092] topic telemetry.samples") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	bad := file(t, "kafk: {}\nscrape_configs:\n- job_nam: a\n")
-	_, err = execute(t, "check-config", "--config", bad)
+	_, err = execute(t, "check", "--config", bad)
 	if err == nil || !strings.Contains(err.Error(), bad+`:1: unknown key "kafk"`) || !strings.Contains(err.Error(), bad+`:3: unknown key "job_nam"`) {
 		t.Fatalf("got %v", err)
 	}
-	if _, err = execute(t, "check-config", "--config", "/no/such/file"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err = execute(t, "check", "--config", "/no/such/file"); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -58,13 +58,13 @@ func TestVariablesOfNobodyAndOfTheOtherProgram(t *testing.T) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	t.Setenv("SEXTANT_SPOL_DIR", "/x")
-	if _, err := execute(t, "check-config", "--config", good); err == nil || !strings.Contains(err.Error(), "SEXTANT_SPOL_DIR: no key has this variable; the nearest is SEXTANT_SPOOL_DIR") {
+	if _, err := execute(t, "check", "--config", good); err == nil || !strings.Contains(err.Error(), "SEXTANT_SPOL_DIR: no key has this variable; the nearest is SEXTANT_SPOOL_DIR") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestHelpTeaches(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check-config", "--help"}, {"once", "--help"}, {"version", "--help"}, {"health", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"check", "--help"}, {"once", "--help"}, {"version", "--help"}, {"health", "--help"}} {
 		out, err := execute(t, args...)
 		if err != nil || !strings.Contains(out, "Examples:\n") {
 			t.Fatalf("%v: %v\n%s", args, err, out)

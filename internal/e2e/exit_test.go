@@ -71,7 +71,7 @@ func TestExitStatusAndMessage(t *testing.T) {
 		{"views: validate", "sextant features validate " + dir + "/views", nil, 78, []string{"a.yaml:11: "}},
 		{"agent: unknown key", "sextant-agent --config " + agentUnknown, nil, 78, []string{agentUnknown + `:3: unknown key "job_nam"`}},
 		{"agent: bad regex", "sextant-agent --config " + agentRegex, nil, 78, []string{agentRegex + ":", "missing closing )"}},
-		{"agent: check-config", "sextant-agent check-config --config " + agentRegex, nil, 78, []string{"missing closing )"}},
+		{"agent: check", "sextant-agent check --config " + agentRegex, nil, 78, []string{"missing closing )"}},
 		{"agent: no broker named", "sextant-agent", nil, 78, []string{"kafka.brokers"}},
 		{"demo: agent's file", "sextant demo --dir " + dir + "/demo --listen 127.0.0.1:0 --clickhouse 127.0.0.1:0 --agent-config " + agentRegex, nil, 78, []string{"missing closing )"}},
 
@@ -115,7 +115,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range []string{"sextant", "sextant demo", "sextant setup", "sextant topics", "sextant topics apply", "sextant topics list",
 		"sextant migrate", "sextant pipeline", "sextant serve", "sextant features", "sextant features validate", "sextant features list",
 		"sextant ledger", "sextant embedded", "sextant fetch", "sextant bench", "sextant version",
-		"sextant-agent", "sextant-agent run", "sextant-agent check-config", "sextant-agent version"} {
+		"sextant-agent", "sextant-agent run", "sextant-agent check", "sextant-agent version"} {
 		words := strings.Fields(args)
 		out, status := run(t, nil, words[0], append(words[1:], "--help")...)
 		if status != 0 || !strings.Contains(out, "Examples:") {
