@@ -35,10 +35,10 @@ var (
 
 	// A view is also the name of an SQL view in the database of these tables and views.
 	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
-		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes",
+		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "quality",
 		"samples", "samples_labelled", "schema_versions", "series", "slices",
-		"task_events", "tasks", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage"}
-	reservedFeatures = []string{"tick", "known"}
+		"task_events", "tasks", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
+	reservedFeatures = []string{"tick", "known", "flags"}
 )
 
 // decoder reads one file. It goes on after a fault, so that one run shows them all.

@@ -63,6 +63,15 @@ type Rows struct {
 	Known []int64    // unix ms: the earliest time at which the row could be known
 	Keys  [][]string // Keys[k][row] is the value of View.Keys[k]
 	Cols  []Column
+	Flags []uint16 // of package quality: what was wrong with the samples of the row's entity; nil: nothing, in any row
+}
+
+// Flag is the flags of a row.
+func (r *Rows) Flag(row int) uint16 {
+	if r.Flags == nil {
+		return 0
+	}
+	return r.Flags[row]
 }
 
 // Column is one feature's values. Num holds every type but String, where NaN means

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/value"
 
 	"sextant/pipeline"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -167,8 +168,8 @@ func TestAcceleratorsSurviveCrashes(t *testing.T) {
 	for _, e := range events {
 		_ = m.Add(e.record)
 	}
-	if c := m.Counts(); c.Events < 30 || c.Held < 5 {
-		t.Fatalf("%d events, %d held: the stream is too thin", c.Events, c.Held)
+	if c := m.Counts(); c.Events < 30 || c.Flagged(quality.Held) < 5 {
+		t.Fatalf("%d events, %d held: the stream is too thin", c.Events, c.Flagged(quality.Held))
 	}
 	if len(want.samples) < 500 || len(want.rows) < 20 {
 		t.Fatalf("%d samples, %d rows: the stream is too thin", len(want.samples), len(want.rows))

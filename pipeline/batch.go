@@ -65,17 +65,8 @@ type Samples struct {
 	Series []uint64
 	Time   []int64 // unix ms
 	Value  []float64
-	Flags  []uint8
+	Flags  []uint16 // of package quality
 }
-
-// Flags of a sample.
-const (
-	FlagRetimed uint8 = 1 << iota // the event time was out of bounds; the scrape's time stands in
-	FlagLate                      // arrived after the lateness: stored, in no feature row
-	FlagPartial                   // read from a partial scrape
-	FlagHeld                      // the counter stepped back a little: it stands at its highest value
-	FlagReset                     // the counter began anew
-)
 
 // SeriesRow names a series id.
 type SeriesRow struct {
@@ -86,6 +77,7 @@ type SeriesRow struct {
 	Kind      string       // counter, gauge, … as the catalogue says
 	Unit      string
 	Source    string // the name as it was scraped
+	UnknownOf string // the vendor whose metric it is, though the catalogue does not list it; "" for all others
 	FirstSeen int64  // unix ms, event time
 }
 

@@ -3,8 +3,10 @@ package pipeline
 import (
 	"math"
 
+	"sextant/pipeline/crosscheck"
 	"sextant/pipeline/events"
 	"sextant/schema/catalog"
+	"sextant/schema/quality"
 )
 
 // bootTime tells of the last boot of a node. It is the epoch of the kernel's counters.
@@ -72,7 +74,7 @@ func (p *pass) reboot() {
 		return
 	}
 	i := p.sampleOf(p.l.boot)
-	if i >= 0 && p.values[i] > 0 && !p.dropped(i) && p.flags[i]&FlagLate == 0 {
+	if i >= 0 && p.values[i] > 0 && !p.dropped(i) && p.flags[i]&(quality.Late|quality.Unusable) == 0 {
 		p.l.node.boot = p.values[i]
 	}
 }
@@ -81,7 +83,7 @@ func (p *pass) reboot() {
 // which the record is remembered as needed.
 func (p *pass) judge(c *counter, i int, noted int64) int64 {
 	v, t := p.values[i], p.times[i]
-	if t <= c.at || v != v || p.flags[i]&FlagLate != 0 || p.dropped(i) {
+	if t <= c.at || v != v || p.flags[i]&(quality.Late|quality.Unusable) != 0 || p.dropped(i) {
 		return noted
 	}
 	if t != noted {
@@ -93,12 +95,12 @@ func (p *pass) judge(c *counter, i int, noted int64) int64 {
 	case v >= c.value:
 	case c.value-v < c.stepsBack && sameBoot(c.boot, boot):
 		p.values[i] = c.value
-		p.flags[i] |= FlagHeld
-		p.m.counts.Held++
+		p.flags[i] |= quality.Held
+		p.any |= quality.Held
 		return t
 	default:
-		p.flags[i] |= FlagReset
-		p.m.counts.Resets++
+		p.flags[i] |= quality.Reset
+		p.any |= quality.Reset
 	}
 	c.value, c.boot = v, boot
 	return t
@@ -136,12 +138,18 @@ func (p *pass) remember(t int64) { p.m.recent.touch(t, p.offset, p.m.time.waterm
 const memory = int64(events.Memory / 1_000_000)
 
 // oldest is the first record that a restart needs.
-func (m *Machine) oldest() (need, bool) {
-	windows := m.time.next() - m.eval.Store().History()
-	a, isA := m.needs.oldest(windows)
-	b, isB := m.recent.oldest(windows - memory)
-	if !isA || isB && b.offset < a.offset {
-		return b, isB
+func (m *Machine) oldest() (first need, ok bool) {
+	windows := m.eval.Store().History()
+	for _, x := range [...]struct {
+		needs   *needs
+		history int64 // ms
+	}{
+		{&m.needs, windows}, {&m.recent, windows + memory},
+		{&m.judgments, crosscheck.Memory + m.time.interval}, {&m.flagged, m.flagHistory()},
+	} {
+		if n, is := x.needs.oldest(m.time.next() - x.history); is && (!ok || n.offset < first.offset) {
+			first, ok = n, true
+		}
 	}
-	return a, isA
+	return first, ok
 }

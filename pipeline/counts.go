@@ -1,6 +1,10 @@
 package pipeline
 
-import "sextant/pipeline/evaluate"
+import (
+	"math/bits"
+
+	"sextant/pipeline/evaluate"
+)
 
 // FeatureCounts says what became of one feature's results that are not stored.
 type FeatureCounts = evaluate.Counts
@@ -14,9 +18,6 @@ type Counts struct {
 	Samples        uint64 // samples stored
 	Late           uint64 // of them, later than the lateness
 	Duplicates     uint64 // samples left out: same series and time again
-	Blanks         uint64 // samples left out: a value that means "no value"
-	OutOfRange     uint64 // samples left out: a value that the metric cannot have
-	Retimed        uint64 // samples whose event time was out of bounds
 	Refused        uint64 // samples left out: of a refused series
 	Histograms     uint64 // native histograms left out
 	RefusedSeries  uint64 // series with bad labels, twice in a record, or over the limit
@@ -28,13 +29,16 @@ type Counts struct {
 	Contradictions uint64 // of such samples, those with another value
 	Outranked      uint64 // samples left out: the record has a better measure of the same
 	Superseded     uint64 // samples left out: the record has a newer one of the series
-	Held           uint64 // samples of counters that stepped back a little: stored as the highest value
-	Resets         uint64 // samples of counters that began anew
 	Events         uint64 // events found: of devices and switches
 	LayoutHits     uint64
 	LayoutMisses   uint64
 	Ticks          uint64 // ticks closed
+
+	Flags [16]uint64 // samples stored, by the bits of their flags
 }
+
+// Flagged is the number of samples stored with a flag.
+func (c *Counts) Flagged(flag uint16) uint64 { return c.Flags[bits.TrailingZeros16(flag)] }
 
 // each calls f with what was added to each count since before.
 func (c Counts) each(before Counts, f func(item string, delta uint64)) {
@@ -49,9 +53,6 @@ func (c Counts) each(before Counts, f func(item string, delta uint64)) {
 		{"sample", c.Samples, before.Samples},
 		{"sample_late", c.Late, before.Late},
 		{"sample_duplicate", c.Duplicates, before.Duplicates},
-		{"sample_blank", c.Blanks, before.Blanks},
-		{"sample_out_of_range", c.OutOfRange, before.OutOfRange},
-		{"sample_retimed", c.Retimed, before.Retimed},
 		{"sample_refused", c.Refused, before.Refused},
 		{"histogram_left_out", c.Histograms, before.Histograms},
 		{"series_refused", c.RefusedSeries, before.RefusedSeries},
@@ -63,8 +64,6 @@ func (c Counts) each(before Counts, f func(item string, delta uint64)) {
 		{"sample_contradiction", c.Contradictions, before.Contradictions},
 		{"sample_outranked", c.Outranked, before.Outranked},
 		{"sample_superseded", c.Superseded, before.Superseded},
-		{"sample_held", c.Held, before.Held},
-		{"counter_reset", c.Resets, before.Resets},
 		{"event", c.Events, before.Events},
 		{"layout_hit", c.LayoutHits, before.LayoutHits},
 		{"layout_miss", c.LayoutMisses, before.LayoutMisses},

@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"testing"
 
+	"sextant/features"
 	"sextant/pipeline"
 )
 
 func newMachine(t testing.TB, c pipeline.Checkpoint) *pipeline.Machine {
 	t.Helper()
-	m, err := pipeline.NewMachine(pipeline.Config{Topic: "t", Views: streamViews(), Lookback: testLookback, GroupSize: 3}, c)
+	return machineOf(t, streamViews(), c)
+}
+
+func machineOf(t testing.TB, views []*features.View, c pipeline.Checkpoint) *pipeline.Machine {
+	t.Helper()
+	m, err := pipeline.NewMachine(pipeline.Config{Topic: "t", Views: views, Lookback: testLookback, GroupSize: 3}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +35,9 @@ type process struct {
 	t      *testing.T
 	events []event
 	store  *table
-	batch  int // records per batch
-	crash  int // the step after which it ends; -1: never
+	views  []*features.View // nil: streamViews
+	batch  int              // records per batch
+	crash  int              // the step after which it ends; -1: never
 	step   int
 
 	committed pipeline.Checkpoint
@@ -44,7 +51,10 @@ func (p *process) ends() bool {
 
 // run reports whether it came to the end of the events.
 func (p *process) run(from pipeline.Checkpoint) bool {
-	m := newMachine(p.t, from)
+	if p.views == nil {
+		p.views = streamViews()
+	}
+	m := machineOf(p.t, p.views, from)
 	p.committed = from
 	records := 0
 	for _, e := range p.events {

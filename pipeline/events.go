@@ -9,6 +9,7 @@ import (
 	"sextant/pipeline/events"
 	"sextant/pipeline/window"
 	"sextant/schema/catalog"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -98,10 +99,10 @@ func (p *pass) derive(out []told) []told {
 
 // scrapeOf gathers what the record tells of a thing. Late samples tell nothing: what came
 // after them is known.
-func (p *pass) scrapeOf(e *eventful, s *events.Scrape) (flags uint8) {
+func (p *pass) scrapeOf(e *eventful, s *events.Scrape) (flags uint16) {
 	read := func(series int32) (v float64, ok bool) {
 		i := p.sampleOf(series)
-		if i < 0 || p.dropped(i) || p.flags[i]&FlagLate != 0 {
+		if i < 0 || p.dropped(i) || p.flags[i]&(quality.Late|quality.Unusable) != 0 {
 			return 0, false
 		}
 		s.At = max(s.At, p.times[i])
@@ -118,11 +119,11 @@ func (p *pass) scrapeOf(e *eventful, s *events.Scrape) (flags uint8) {
 		v, ok := read(e.counts[k].series)
 		c.Value, c.Ended = v, value.IsStaleNaN(v)
 		// A partial scrape may have lost the line and not the count.
-		if ok && (!math.IsNaN(v) || c.Ended && flags&FlagPartial == 0) {
+		if ok && (!math.IsNaN(v) || c.Ended && flags&quality.Partial == 0) {
 			s.Counts = append(s.Counts, c)
 		}
 	}
-	return flags
+	return flags & quality.OfScrape
 }
 
 // event makes the samples of an event: how many there were, and when.

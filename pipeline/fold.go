@@ -7,6 +7,7 @@ import (
 
 	"sextant/pipeline/window"
 	"sextant/schema/catalog"
+	"sextant/schema/quality"
 )
 
 // fold is a series of a record that is the same canonical series as another one, the
@@ -29,7 +30,7 @@ type told struct {
 	id    uint64
 	time  int64
 	value float64
-	flags uint8
+	flags uint16
 }
 
 func (p *planner) fold(i int, all []catalog.Mapping) {
@@ -78,9 +79,9 @@ func (p *pass) fold() {
 		switch {
 		case lead < 0:
 			p.m.counts.Outranked++
-		case p.dropped(i) || value.IsStaleNaN(p.values[i]):
-		case p.dropped(lead) || math.IsNaN(p.values[lead]):
-			p.values[lead], p.times[lead] = p.values[i], p.times[i]
+		case p.dropped(i) || value.IsStaleNaN(p.values[i]) || p.flags[i]&quality.Unusable != 0:
+		case p.dropped(lead) || math.IsNaN(p.values[lead]) || p.flags[lead]&quality.Unusable != 0:
+			p.values[lead], p.times[lead], p.flags[lead] = p.values[i], p.times[i], p.flags[i]
 			if p.gone != nil {
 				p.gone[lead] = false
 			}
@@ -116,7 +117,7 @@ func (p *pass) tell() []told {
 		if from < 0 {
 			continue
 		}
-		t := told{s.state.id, p.times[from], v, p.flags[from]}
+		t := told{s.state.id, p.times[from], v, p.flags[from] & quality.OfScrape}
 		if t.time == s.state.last || !p.put(s.state.window, &t) {
 			p.count.duplicates++
 			continue
@@ -143,7 +144,7 @@ func (p *pass) put(w *window.Series, t *told) bool {
 	if w == nil {
 		return true
 	}
-	if t.flags&FlagLate != 0 {
+	if t.flags&quality.Late != 0 {
 		return !w.Has(t.time)
 	}
 	if !w.Add(p.store, t.time, t.value) {

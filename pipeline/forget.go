@@ -10,6 +10,7 @@ import (
 // as those of its containers do, would fill its bound and the memory.
 func (m *Machine) forget() {
 	m.forgetSilent()
+	m.forgetFlags()
 	if m.time.ingest-m.forgot >= m.time.maxPast {
 		m.forgetUnused()
 		m.forgot, m.usedBefore = m.time.ingest, m.uses
@@ -80,6 +81,12 @@ func (n *node) forgetUnused(before, now uint64) bool {
 		seen += l.see(now)
 	}
 	n.forgetThings()
+	for _, r := range n.flags {
+		if r.state.seen != now {
+			r.state.seen = now
+			seen++
+		}
+	}
 	return seen < n.series
 }
 

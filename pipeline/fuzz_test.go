@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sextant/pipeline"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -44,6 +45,15 @@ func FuzzMachineAdd(f *testing.F) {
 		rows := 0
 		for _, l := range b.Ledger {
 			rows += int(l.Rows)
+		}
+		for _, r := range b.Series {
+			if r.Name == quality.Series { // no record's
+				for _, id := range s.Series {
+					if id == r.ID {
+						rows++
+					}
+				}
+			}
 		}
 		if rows != len(s.Series) {
 			t.Fatalf("the ledger counts %d samples, the batch holds %d", rows, len(s.Series))

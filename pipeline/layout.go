@@ -20,7 +20,9 @@ type layout struct {
 	windows []windowed
 	folds   []fold // samples of several series that are one
 	infos   []info // series that the labels of others tell of
-	node    *node
+	judged  *judged
+	subjects
+	node *node
 
 	counters []counter
 	newest   []int32    // series of which only the newest sample of a record counts
@@ -79,7 +81,9 @@ type node struct {
 	layouts map[[2]uint64]*layout
 	active  map[string]*layout // by target: the layout of its last record
 	series  int
-	ingest  int64 // append time of its last record, unix ms
+	targets map[string]*target
+	flags   map[flagKey]*raised // in force
+	ingest  int64               // append time of its last record, unix ms
 
 	boot   float64                  // when it booted, unix seconds; 0 if unknown
 	marks  map[uint64]mark          // of counters, by series id, while no layout in use has them
@@ -90,7 +94,8 @@ type node struct {
 func (m *Machine) node(name string, ingest int64) *node {
 	n, ok := m.nodes[name]
 	if !ok {
-		n = &node{name: name, layouts: map[[2]uint64]*layout{}, active: map[string]*layout{}, marks: map[uint64]mark{}, things: map[string]*events.Thing{}}
+		n = &node{name: name, layouts: map[[2]uint64]*layout{}, active: map[string]*layout{},
+			targets: map[string]*target{}, flags: map[flagKey]*raised{}, marks: map[uint64]mark{}, things: map[string]*events.Thing{}}
 		m.nodes[name] = n
 	}
 	n.ingest = ingest

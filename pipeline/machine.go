@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 
+	"sextant/pipeline/crosscheck"
 	"sextant/pipeline/evaluate"
 	"sextant/pipeline/events"
 	"sextant/schema/catalog"
@@ -20,12 +21,15 @@ type Machine struct {
 
 	nodes  map[string]*node
 	series map[uint64]*series
-	uses   uint64 // records so far: the age of a layout
+	lately *crosscheck.Recent // flags, for the rows
+	uses   uint64             // records so far: the age of a layout
 	sent   senders
 
 	time       eventTime
-	needs      needs
-	recent     needs      // as needs, of what marks and events hang on
+	needs      needs      // of the windows
+	recent     needs      // of what marks and events hang on
+	judgments  needs      // of what compares pages
+	flagged    needs      // of the flags of rows, and of those in force
 	swept      int64      // the last tick that looked for what is gone
 	forgot     int64      // append time at which unused series were last looked for, unix ms
 	usedBefore uint64     // uses at that time
@@ -49,6 +53,9 @@ type Machine struct {
 	told    []told
 	thing   events.Scrape
 	found   []events.Event
+	faults  []fault
+
+	unknown unknownNames
 }
 
 // NewMachine returns the machine of a partition as it was at the checkpoint. The caller
@@ -68,14 +75,17 @@ func NewMachine(cfg Config, c Checkpoint) (*Machine, error) {
 		nodes:  map[string]*node{},
 		series: map[uint64]*series{},
 		sent:   senders{},
+		lately: crosscheck.NewRecent(cfg.Interval.Milliseconds()),
 		time: eventTime{
 			interval: cfg.Interval.Milliseconds(), lateness: cfg.Lateness.Milliseconds(), idle: cfg.Idle.Milliseconds(),
 			maxPast: cfg.MaxPast.Milliseconds(), maxFuture: cfg.MaxFuture.Milliseconds(), maxSpool: cfg.MaxSpool.Milliseconds(),
 		},
-		needs:  needs{width: cfg.Interval.Milliseconds()},
-		recent: needs{width: cfg.Interval.Milliseconds()},
-		from:   c,
-		next:   c.Offset,
+		needs:     needs{width: cfg.Interval.Milliseconds()},
+		recent:    needs{width: cfg.Interval.Milliseconds()},
+		judgments: needs{width: cfg.Interval.Milliseconds()},
+		flagged:   needs{width: cfg.Interval.Milliseconds()},
+		from:      c,
+		next:      c.Offset,
 	}
 	m.skipTo(c.Start)
 	m.batch = m.newBatch()

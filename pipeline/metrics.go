@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/schema/quality"
 )
 
 // Metrics are the self-metrics of all partitions of a process.
@@ -12,11 +15,16 @@ type Metrics struct {
 	counts    *prometheus.CounterVec // by what
 	features  *prometheus.CounterVec // by view, feature, reason
 	paths     *prometheus.CounterVec // by path
+	flags     *prometheus.CounterVec // by flag
+	unknown   *prometheus.GaugeVec   // by vendor
 	watermark *prometheus.GaugeVec   // by partition
 	windows   *prometheus.GaugeVec
 	rows      *prometheus.CounterVec // by table
 	write     prometheus.Histogram
 	failures  prometheus.Counter
+
+	mu    sync.Mutex
+	names map[UnknownName]struct{} // guarded by mu
 }
 
 // NewMetrics registers the metrics.
@@ -31,6 +39,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			"Feature values that are NULL for a reason other than missing samples.")), []string{"view", "feature", "reason"}),
 		paths: prometheus.NewCounterVec(prometheus.CounterOpts(opts("feature_evaluations_total",
 			"Evaluations of a feature over a group of nodes, by what computed it: the compiled expression, or the engine.")), []string{"path"}),
+		flags: prometheus.NewCounterVec(prometheus.CounterOpts(opts("sample_flags_total",
+			"Samples stored, by what is wrong with them. A sample may have several flags.")), []string{"flag"}),
+		unknown: prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("unknown_names",
+			"Metric names of a known vendor that the catalogue does not list, as met since the start.")), []string{"vendor"}),
 		watermark: prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("watermark_timestamp_seconds",
 			"How far event time has come.")), []string{"partition"}),
 		windows: prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("window_series",
@@ -42,8 +54,27 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		failures: prometheus.NewCounter(prometheus.CounterOpts(opts("write_failures_total",
 			"Writes that failed and were tried again."))),
 	}
-	reg.MustRegister(m.counts, m.features, m.paths, m.watermark, m.windows, m.rows, m.write, m.failures)
+	reg.MustRegister(m.counts, m.features, m.paths, m.flags, m.unknown, m.watermark, m.windows, m.rows, m.write, m.failures)
+	for _, f := range quality.All {
+		m.flags.WithLabelValues(f.Name)
+	}
+	m.names = map[UnknownName]struct{}{}
 	return m
+}
+
+// meet notes an unknown name, and reports whether it is new to the process.
+func (x *Metrics) meet(name UnknownName) bool {
+	if x == nil {
+		return true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ok := x.names[name]; ok {
+		return false
+	}
+	x.names[name] = struct{}{}
+	x.unknown.WithLabelValues(name.Vendor).Inc()
+	return true
 }
 
 // observe adds what the machine did since the last call.
@@ -54,6 +85,9 @@ func (x *Metrics) observe(m *Machine) {
 	now, before := m.counts, m.observed
 	m.observed = now
 	now.each(before, func(item string, delta uint64) { x.counts.WithLabelValues(item).Add(float64(delta)) })
+	for _, f := range quality.All {
+		x.flags.WithLabelValues(f.Name).Add(float64(now.Flagged(f.Bit) - before.Flagged(f.Bit)))
+	}
 	i := 0
 	m.eval.Counts(func(view, feature string, c FeatureCounts) {
 		if i == len(m.observedFeatures) {

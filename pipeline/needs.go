@@ -1,7 +1,7 @@
 package pipeline
 
-// needs remembers, for each stretch of event time, the first record with a windowed
-// sample in it: where a restart must begin to find the windows as they are.
+// needs remembers, for each stretch of event time, the first record with something in it
+// that is remembered: where a restart must begin to find what is remembered as it is.
 type needs struct {
 	width   int64 // ms of event time per bucket
 	buckets []need
@@ -13,7 +13,7 @@ type need struct {
 	start  int64 // the watermark when that record came, unix ms
 }
 
-// touch notes that the record at offset put a sample of time t into a window. Offsets
+// touch notes that something of time t is remembered of the record at offset. Offsets
 // only grow, so the first touch of a bucket stays.
 func (n *needs) touch(t, offset, watermark int64) {
 	b := t / n.width

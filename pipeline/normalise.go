@@ -40,6 +40,7 @@ var (
 // canonical is a series under its canonical name, with the node that it came from.
 type canonical struct {
 	name, source string
+	unknownOf    string // vendor
 	metric       *catalog.Metric
 	labels       []wire.Label // sorted, with __name__ and node
 	text         string       // name 0xff value 0xff …: what is hashed
@@ -58,6 +59,9 @@ func (m *Machine) register(n *node, i int, as *catalog.Mapping) (*series, bool, 
 	}
 	c := m.canonical(n, as.Name, as.Labels)
 	c.source, c.metric = source, as.Metric
+	if as.Outcome == catalog.UnknownRow {
+		c.unknownOf = as.Vendor
+	}
 	typ, unit, _ := m.decoder.Meta(i)
 	if c.metric != nil {
 		unit = c.metric.Unit
@@ -158,7 +162,7 @@ func (m *Machine) describe(s *series, c *canonical, kind, unit string) {
 	if m.replaying {
 		return
 	}
-	row := SeriesRow{ID: s.id, Node: s.node.name, Name: c.name, Source: c.source, Kind: kind, Unit: unit, FirstSeen: m.scrape}
+	row := SeriesRow{ID: s.id, Node: s.node.name, Name: c.name, Source: c.source, Kind: kind, Unit: unit, UnknownOf: c.unknownOf, FirstSeen: m.scrape}
 	row.Labels = make([]wire.Label, 0, len(c.labels)-1)
 	for _, l := range c.labels {
 		if l.Name != nameLabel {

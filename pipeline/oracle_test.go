@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
@@ -18,6 +19,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline"
+	"sextant/schema/quality"
 )
 
 const testLookback = 30 * time.Second
@@ -31,12 +33,22 @@ type oracle struct {
 	ingest            int64
 	kept              []sample // not late; labels are canonical
 	out               *table
+
+	notes  []note           // flags that rows have
+	raised map[string]int64 // by node and flag in force: its last sample
+}
+
+// note is flags of a node's samples at a time.
+type note struct {
+	node  string
+	t     int64
+	flags uint16
 }
 
 // tell returns what a store holds after the events.
 func tell(t *testing.T, views []*features.View, events []event) *table {
 	t.Helper()
-	o := &oracle{views: views, out: newTable(), engine: promql.NewEngine(promql.EngineOpts{
+	o := &oracle{views: views, out: newTable(), raised: map[string]int64{}, engine: promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 1e6, Timeout: time.Hour, LookbackDelta: testLookback})}
 	seen := map[string]bool{}
 	for _, e := range events {
@@ -51,9 +63,11 @@ func tell(t *testing.T, views []*features.View, events []event) *table {
 		}
 		if key := fmt.Sprint(e.record.Headers); !seen[key] {
 			seen[key] = true
+			set := uint16(0)
 			for _, s := range e.decoded {
-				o.take(s, e.scrape, e.record.Ingest)
+				set |= o.take(s, e.scrape, e.record.Ingest)
 			}
+			o.flag(string(e.record.Key), set&quality.OfScrape, e.scrape, e.record.Ingest)
 		}
 		o.advance(min(e.scrape, e.record.Ingest) - 5_000)
 	}
@@ -66,10 +80,45 @@ func (o *oracle) pause(now int64) {
 	}
 }
 
-func (o *oracle) take(s sample, scrape, ingest int64) {
-	flags := uint8(0)
+// flag tells of what was wrong with a record, and ends what is no more.
+func (o *oracle) flag(node string, set uint16, scrape, ingest int64) {
+	at, late := scrape, false
+	if at < ingest-30*24*3600_000 || at > ingest+60_000 {
+		at = ingest
+	}
+	if at < o.closed {
+		at, late, set = o.closed, true, quality.Late
+	}
+	o.notes = append(o.notes, note{node, at, set})
+	for _, f := range quality.All {
+		key := node + " " + f.Name
+		last, inForce := o.raised[key]
+		switch {
+		case set&f.Bit != 0:
+			if at > last {
+				o.tell(node, f.Name, at, 1)
+				o.raised[key] = at
+			}
+		case late || !inForce || at <= last || f.Bit == quality.Late && at-last < 20_000:
+		default:
+			if at-last <= 60_000 {
+				o.tell(node, f.Name, at, math.Float64frombits(value.StaleNaN))
+			}
+			delete(o.raised, key)
+		}
+	}
+}
+
+func (o *oracle) tell(node, flag string, at int64, v float64) {
+	text := "__name__\xffsample_flag\xffflag\xff" + flag + "\xffnode\xff" + node + "\xfftarget\xfft\xff"
+	o.out.samples[sampleKey{pipeline.SeriesID(node, text), at}] = fmt.Sprintf("%x 0", math.Float64bits(v))
+}
+
+// take stores a sample, and returns its flags.
+func (o *oracle) take(s sample, scrape, ingest int64) uint16 {
+	flags := uint16(0)
 	if s.t < ingest-3600_000 || s.t > ingest+60_000 {
-		s.t, flags = scrape, pipeline.FlagRetimed
+		s.t, flags = scrape, quality.Retimed
 		if scrape > ingest+60_000 {
 			s.t = ingest
 		}
@@ -81,14 +130,18 @@ func (o *oracle) take(s sample, scrape, ingest int64) {
 	s.labels.Range(func(l labels.Label) { text += l.Name + "\xff" + l.Value + "\xff" })
 	key := sampleKey{pipeline.SeriesID(s.node, text), s.t}
 	if _, ok := o.out.samples[key]; ok {
-		return // the same series and time again
+		return flags // the same series and time again
+	}
+	if value.IsStaleNaN(s.v) {
+		flags |= quality.Stale
 	}
 	if s.t < o.closed {
-		flags |= pipeline.FlagLate
+		flags |= quality.Late
 	} else {
 		o.kept = append(o.kept, s)
 	}
 	o.out.samples[key] = fmt.Sprintf("%x %d", math.Float64bits(s.v), flags)
+	return flags
 }
 
 func (o *oracle) advance(w int64) {
@@ -116,6 +169,15 @@ func (o *oracle) tick(v *features.View, tick int64) {
 		text := ""
 		for i := range v.Features {
 			text += o.feature(&v.Features[i], node, tick)
+		}
+		flags := uint16(0)
+		for _, n := range o.notes {
+			if n.node == node && n.t >= tick-v.Interval.Milliseconds() && n.t < tick {
+				flags |= n.flags
+			}
+		}
+		if text != "" && flags != 0 {
+			text += " flags=" + quality.Text(flags)
 		}
 		if text != "" {
 			o.out.rows[fmt.Sprintf("%s %s %s", v.Name, node, since(tick))] = text

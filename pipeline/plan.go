@@ -51,6 +51,7 @@ func (m *Machine) plan(n *node) *layout {
 		p.info(&infos[i])
 	}
 	p.events(all)
+	p.judge(all)
 	m.eval.Store().Buffers(p.fresh, m.time.interval)
 	return p.l
 }
@@ -61,6 +62,7 @@ func (p *planner) series(i int, as *catalog.Mapping) {
 	switch as.Outcome {
 	case catalog.UnknownRow:
 		p.m.counts.UnknownNames++
+		p.m.unknown.note(UnknownName{as.Vendor, as.Name})
 	case catalog.NoDevice:
 		p.m.counts.NoDevice++
 	}

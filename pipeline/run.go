@@ -119,6 +119,16 @@ func (r *runner) loop(ctx context.Context) error {
 			}
 		}
 		r.cfg.Metrics.observe(r.m)
+		r.tellUnknown()
+	}
+}
+
+// tellUnknown logs the metrics that the catalogue does not list, once a process.
+func (r *runner) tellUnknown() {
+	for _, name := range r.m.Unknown() {
+		if r.cfg.Metrics.meet(name) {
+			r.cfg.Log.Warn("a metric of a known vendor is not in the catalogue: stored as it is exposed", "vendor", name.Vendor, "name", name.Name)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"sextant/pipeline/window"
 	"sextant/schema/catalog"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -29,35 +30,38 @@ func (m *Machine) samples(rec *wire.Record, env *wire.Envelope, l *layout) tally
 	out.Value = append(out.Value, d.Values...)
 	out.Flags = slices.Grow(out.Flags, n)[:base+n]
 	p := pass{
-		m: m, l: l, store: m.eval.Store(), offset: rec.Offset,
+		m: m, l: l, target: l.node.target(env.Target), store: m.eval.Store(), offset: rec.Offset,
 		ids: out.Series[base:], times: out.Time[base:], values: out.Value[base:], flags: out.Flags[base:],
 	}
-	flag := uint8(0)
-	if env.State == wire.StatePartial {
-		flag = FlagPartial
-	}
-	for i := range p.flags {
-		p.flags[i] = flag
-	}
+	m.faults = m.faults[:0]
+	p.begin(env)
 	p.leaveOut()
 	p.supersede()
 	p.normalise()
 	p.fold()
+	p.flagStale()
 	p.time(env.Scrape, rec.Ingest)
 	p.hold()
+	at, late := p.scrapeTime(env.Scrape, rec.Ingest)
+	if !late {
+		p.crossCheck(at)
+	}
 	p.fillWindows()
 	told := p.derive(p.tell())
+	own := len(told)
+	told = p.raise(told, at, late)
 	kept, t := n, p.count
 	if p.gone != nil {
 		kept = p.compact()
 	}
 	if m.replaying {
-		kept, told = 0, nil
+		kept, own, told = 0, 0, nil
 		t = tally{}
 	}
+	p.countFlags(kept)
 	truncateSamples(out, base+kept)
 	out.appendTold(told)
-	t.stored = kept + len(told)
+	t.stored = kept + own // what tells of flags is not the record's
 	return t
 }
 
@@ -69,14 +73,38 @@ func truncateSamples(s *Samples, n int) {
 type pass struct {
 	m      *Machine
 	l      *layout
+	target *target // nil: the node has too many
 	store  *window.Store
 	offset int64
 	ids    []uint64
 	times  []int64
 	values []float64
-	flags  []uint8
+	flags  []uint16
+	any    uint16 // flags that some sample has
+	all    uint16 // flags that every sample has, and failures of the scrape
 	gone   []bool // samples to leave out; nil while there are none
 	count  tally
+}
+
+// begin gives the samples the flags of the scrape.
+func (p *pass) begin(env *wire.Envelope) {
+	clear(p.flags)
+	switch env.State {
+	case wire.StatePartial:
+		p.flagAll(quality.Partial)
+	case wire.StateFailed:
+		p.any, p.all = quality.Stale, quality.Stale // no sample of it is: there are none but its up
+	}
+}
+
+// scrapeTime is the time of the whole scrape, and whether it came late.
+func (p *pass) scrapeTime(scrape, ingest int64) (at int64, late bool) {
+	at, _ = p.m.time.bound(scrape, scrape, ingest)
+	if p.target != nil {
+		p.target.last = max(p.target.last, at)
+		p.target.bind(p.l, at)
+	}
+	return at, p.m.time.late(at)
 }
 
 func (p *pass) drop(i int) {
@@ -115,7 +143,7 @@ func (p *pass) leaveOut() {
 	}
 }
 
-// normalise brings values to the canonical unit and drops those that say "no value". A
+// normalise brings values to the canonical unit and flags those that say "no value". A
 // NaN is left alone: its bits tell a staleness marker from a measured NaN.
 func (p *pass) normalise() {
 	at := 0
@@ -127,11 +155,11 @@ func (p *pass) normalise() {
 				p.values[i] = v
 			case catalog.NotANumber:
 			case catalog.IsBlank:
-				p.drop(i)
-				p.m.counts.Blanks++
+				p.values[i] = v
+				p.flag(i, s.series, s.metric.Canonical, quality.Blank)
 			case catalog.OutOfRange:
-				p.drop(i)
-				p.m.counts.OutOfRange++
+				p.values[i] = v
+				p.flag(i, s.series, s.metric.Canonical, quality.OutOfRange)
 			}
 		})
 	}
@@ -157,9 +185,9 @@ func (p *pass) oneTime(t, scrape, ingest int64) {
 	if bounded, retimed := e.bound(t, scrape, ingest); retimed {
 		for i := range p.times {
 			p.times[i] = bounded
-			p.flags[i] |= FlagRetimed
+			p.flags[i] |= quality.Retimed
 		}
-		p.m.counts.Retimed += uint64(len(p.times))
+		p.any |= quality.Retimed
 		t = bounded
 	}
 	if p.m.decoder.Series != nil || t <= l.last {
@@ -169,8 +197,9 @@ func (p *pass) oneTime(t, scrape, ingest int64) {
 	}
 	if e.late(t) {
 		for i := range p.flags {
-			p.flags[i] |= FlagLate
+			p.flags[i] |= quality.Late
 		}
+		p.any |= quality.Late
 		p.count.late = p.remaining()
 	}
 }
@@ -181,14 +210,15 @@ func (p *pass) ownTimes(scrape, ingest int64) {
 	for i, t := range p.times {
 		if bounded, retimed := e.bound(t, scrape, ingest); retimed {
 			p.times[i] = bounded
-			p.flags[i] |= FlagRetimed
-			p.m.counts.Retimed++
+			p.flags[i] |= quality.Retimed
+			p.any |= quality.Retimed
 		}
 	}
 	p.repeats()
 	for i, t := range p.times {
 		if e.late(t) && !p.dropped(i) {
-			p.flags[i] |= FlagLate
+			p.flags[i] |= quality.Late
+			p.any |= quality.Late
 			p.count.late++
 		}
 	}
@@ -233,7 +263,8 @@ func (p *pass) remaining() int {
 	return n
 }
 
-// fillWindows puts the samples that are not late into the windows of their series. A
+// fillWindows puts the samples that are not late, and are values, into the windows of
+// their series. A
 // late sample is in no window, not even a later tick's: which ticks it would reach
 // depends on when it came, and a backfill that reads stored samples cannot know that. A
 // sample that a window has already is a duplicate, late or not: stored again, it
@@ -267,11 +298,11 @@ func (p *pass) fill(w *window.Series, i int, noted int64) int64 {
 	t := p.times[i]
 	switch {
 	case p.gone != nil && p.gone[i]:
-	case p.flags[i]&FlagLate != 0:
+	case p.flags[i]&(quality.Late|quality.Unusable) != 0:
 		if w.Has(t) {
 			p.drop(i)
 			p.count.duplicates++
-			p.count.late--
+			p.count.late -= int(p.flags[i] & quality.Late / quality.Late)
 		}
 	case !w.Add(p.store, t, p.values[i]):
 		p.drop(i)

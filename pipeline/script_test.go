@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -26,18 +28,21 @@ const base = int64(1_800_000_000_000)
 // TestScripts runs testdata/*.txt. A script is a list of commands; the indented lines
 // after a command belong to it. Times are seconds after base.
 //
-//	view NAME [interval=30s]                 begins a view with the key node
+//	view NAME [interval=30s] [keys=node,uid] begins a view, with the key node if none is named
 //	  FEATURE [TYPE] = PROMQL
-//	record NODE scrape=9s [ingest= seq= agent= state= offset=]
+//	record NODE scrape=9s [ingest= seq= agent= target= state= offset=]
 //	  METRIC{LABELS} VALUE [@TIME]           VALUE may be stale
+//	records NODE 1s..61s [target= state=]    one every 10 s; VALUE may be 5+2: 5, 7, 9 …
+//	  METRIC{LABELS} VALUE
 //	garbage NODE ingest=9s                   a record whose value does not decode
 //	idle 40s                                 the clock, while nothing comes
 //	take                                     then everything that comes out, in this order:
 //	  sample NODE METRIC{LABELS} TIME VALUE [FLAGS]
 //	  ledger NODE seq= rows= [late= duplicates=]
 //	  dead REASON
-//	  row VIEW NODE TICK known= FEATURE=VALUE
+//	  row VIEW KEYS TICK known= FEATURE=VALUE [flags=]
 //	  commit offset= written= watermark= start=
+//	flags                                    take, and of it the lines that have flags
 //	restart                                  from the last take's checkpoint, log and all
 //	count NAME=N …
 func TestScripts(t *testing.T) {
@@ -109,6 +114,8 @@ func (s *script) do(cmd string, args, body []string) {
 		s.view(args, body)
 	case "record":
 		s.record(args, body)
+	case "records":
+		s.records(args, body)
 	case "garbage":
 		r := s.head(args)
 		r.Value = []byte("not protobuf")
@@ -116,7 +123,9 @@ func (s *script) do(cmd string, args, body []string) {
 	case "idle":
 		s.m.Idle(s.time(args[0]))
 	case "take":
-		s.take(body)
+		s.take(body, func(string) bool { return true })
+	case "flags":
+		s.take(body, flagLine.MatchString)
 	case "restart":
 		s.start(s.last)
 		for _, r := range s.log {
@@ -142,6 +151,10 @@ func (s *script) start(c pipeline.Checkpoint) {
 func (s *script) view(args, body []string) {
 	v := &features.View{Name: args[0], Version: 1, Entity: "node", Keys: []string{"node"}, Interval: 10 * time.Second, File: s.file}
 	for _, a := range args[1:] {
+		if keys, ok := strings.CutPrefix(a, "keys="); ok {
+			v.Keys = strings.Split(keys, ",")
+			continue
+		}
 		d, err := time.ParseDuration(strings.TrimPrefix(a, "interval="))
 		if err != nil {
 			s.fatalf("%v", err)
@@ -188,6 +201,8 @@ func (s *script) head(args []string) wire.Record {
 			r.Ingest = s.time(v)
 		case "agent":
 			env.Agent = v
+		case "target":
+			env.Target = v
 		case "seq":
 			env.Seq = uint64(s.number(v))
 		case "offset":
@@ -240,6 +255,24 @@ func (s *script) record(args, body []string) {
 	s.add(r, string(r.Key) != env.Node)
 }
 
+// records makes one record every 10 s, of values that may grow.
+func (s *script) records(args, body []string) {
+	first, last, _ := strings.Cut(args[1], "..")
+	from, to := s.time(first), s.time(last)
+	for step := int64(0); from+step*10_000 <= to; step++ {
+		var lines []string
+		for _, l := range body {
+			_, rest := s.metric(l)
+			start, more, grows := strings.Cut(strings.TrimSpace(rest), "+")
+			if grows {
+				l = strings.TrimSuffix(l, rest) + " " + show(s.number(start)+float64(step)*s.number(more))
+			}
+			lines = append(lines, l)
+		}
+		s.record(append([]string{args[0], "scrape=" + since(from+step*10_000)}, args[2:]...), lines)
+	}
+}
+
 func (s *script) add(r wire.Record, dead bool) {
 	s.log = append(s.log, r)
 	if err := s.m.Add(r); (err != nil) != dead {
@@ -260,12 +293,16 @@ func (s *script) metric(line string) (labels.Labels, string) {
 	return ls, line[end:]
 }
 
-func (s *script) take(want []string) {
+// flagLine is a line that tells of flags: a sample that has some, or is one of the series
+// that are for them, and a row.
+var flagLine = regexp.MustCompile(`^(sample .*( [a-z_,]+|NaN)|sample \S+ sample_flag.*|row .* flags=.*)$`)
+
+func (s *script) take(want []string, shown func(string) bool) {
 	b := s.m.Take()
 	var got []string
 	if b != nil {
 		s.last = b.Next
-		got = s.show(b)
+		got = slices.DeleteFunc(s.show(b), func(line string) bool { return !shown(line) })
 	}
 	if !slices.Equal(got, want) {
 		s.fatalf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
@@ -290,7 +327,7 @@ func (s *script) show(b *pipeline.Batch) []string {
 		s.names[r.ID] = r.Node + " " + r.Name + text
 	}
 	for i, id := range b.Samples.Series {
-		put("sample %s %s %s %s", s.names[id], since(b.Samples.Time[i]), show(b.Samples.Value[i]), flagNames(b.Samples.Flags[i]))
+		put("sample %s %s %s %s", s.names[id], since(b.Samples.Time[i]), show(b.Samples.Value[i]), quality.Text(b.Samples.Flags[i]))
 	}
 	for _, l := range b.Ledger {
 		text := fmt.Sprintf("ledger %s seq=%d rows=%d", l.Node, l.Seq, l.Rows)
@@ -307,7 +344,7 @@ func (s *script) show(b *pipeline.Batch) []string {
 	}
 	for _, r := range b.Rows {
 		for i := range r.Tick {
-			text := fmt.Sprintf("row %s %s %s known=%s", r.View.Name, r.Keys[0][i], since(r.Tick[i]), since(r.Known[i]))
+			text := fmt.Sprintf("row %s %s %s known=%s", r.View.Name, keysOf(r, i), since(r.Tick[i]), since(r.Known[i]))
 			for c, f := range r.View.Features {
 				v := r.Cols[c]
 				if f.DType == features.String {
@@ -316,6 +353,9 @@ func (s *script) show(b *pipeline.Batch) []string {
 					text += fmt.Sprintf(" %s=%s", f.Name, show(v.Num[i]))
 				}
 			}
+			if f := r.Flag(i); f != 0 {
+				text += " flags=" + quality.Text(f)
+			}
 			put("%s", text)
 		}
 	}
@@ -323,28 +363,22 @@ func (s *script) show(b *pipeline.Batch) []string {
 	return out
 }
 
-func flagNames(f uint8) string {
-	var names []string
-	for bit, name := range map[uint8]string{pipeline.FlagRetimed: "retimed", pipeline.FlagLate: "late", pipeline.FlagPartial: "partial", pipeline.FlagHeld: "held", pipeline.FlagReset: "reset"} {
-		if f&bit != 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
-}
-
 func (s *script) count(args []string) {
 	c := s.m.Counts()
 	for _, a := range args {
 		name, want, _ := strings.Cut(a, "=")
 		got, ok := map[string]uint64{
-			"dead": c.Dead, "late": c.Late, "duplicates": c.Duplicates, "retimed": c.Retimed, "stale": c.Stale,
-			"refused": c.Refused, "ticks": c.Ticks, "replayed": c.Replayed, "blanks": c.Blanks,
-			"held": c.Held, "resets": c.Resets, "events": c.Events, "superseded": c.Superseded, "mistyped": c.Mistyped,
+			"dead": c.Dead, "late": c.Late, "duplicates": c.Duplicates, "stale": c.Stale,
+			"refused": c.Refused, "ticks": c.Ticks, "replayed": c.Replayed,
+			"events": c.Events, "superseded": c.Superseded, "mistyped": c.Mistyped,
 			"unknown_names": c.UnknownNames, "no_device": c.NoDevice, "repeated": c.Repeated, "contradictions": c.Contradictions, "outranked": c.Outranked,
 			"misses": c.LayoutMisses, "windows": uint64(s.m.Windows()),
 		}[name]
+		for _, f := range quality.All {
+			if name == "flag."+f.Name {
+				got, ok = c.Flagged(f.Bit), true
+			}
+		}
 		if !ok {
 			s.m.FeatureCounts(func(_, f string, c pipeline.FeatureCounts) {
 				for reason, n := range map[string]uint64{"errors": c.Errors, "extra": c.ExtraLabels, "two": c.Duplicates, "range": c.OutOfRange} {

@@ -8,6 +8,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline"
+	"sextant/schema/quality"
 )
 
 // table is a store with the keys of the real one: writing a row twice leaves one.
@@ -33,7 +34,7 @@ func newTable() *table {
 func (s *table) Write(_ context.Context, b *pipeline.Batch) error {
 	s.writes++
 	for i, id := range b.Samples.Series {
-		if _, ok := s.samples[sampleKey{id, b.Samples.Time[i]}]; ok && b.Samples.Flags[i]&pipeline.FlagLate != 0 {
+		if _, ok := s.samples[sampleKey{id, b.Samples.Time[i]}]; ok && b.Samples.Flags[i]&quality.Late != 0 {
 			continue // the sample that was in time stays: it is the one that rows were made of
 		}
 		s.samples[sampleKey{id, b.Samples.Time[i]}] = fmt.Sprintf("%x %d", math.Float64bits(b.Samples.Value[i]), b.Samples.Flags[i])
@@ -56,7 +57,16 @@ func (s *table) Write(_ context.Context, b *pipeline.Batch) error {
 }
 
 func rowKey(r *features.Rows, i int) string {
-	return fmt.Sprintf("%s %s %s", r.View.Name, r.Keys[0][i], since(r.Tick[i]))
+	return fmt.Sprintf("%s %s %s", r.View.Name, keysOf(r, i), since(r.Tick[i]))
+}
+
+// keysOf is a row's keys, joined.
+func keysOf(r *features.Rows, i int) string {
+	keys := make([]string, len(r.Keys))
+	for k := range r.Keys {
+		keys[k] = r.Keys[k][i]
+	}
+	return strings.Join(keys, "/")
 }
 
 // rowText is a row's values to the last bit, without the known time: a silence that was
@@ -69,6 +79,9 @@ func rowText(r *features.Rows, i int) string {
 		} else if f.DType != features.String && !math.IsNaN(v.Num[i]) {
 			fmt.Fprintf(&b, " %s=%v", f.Name, v.Num[i])
 		}
+	}
+	if f := r.Flag(i); f != 0 {
+		fmt.Fprintf(&b, " flags=%s", quality.Text(f))
 	}
 	return b.String()
 }

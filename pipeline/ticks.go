@@ -25,7 +25,10 @@ func (m *Machine) closeTick(tick, known int64) {
 	store.SetNext(m.time.next())
 	if !m.replaying {
 		m.counts.Ticks++
-		m.batch.Rows = append(m.batch.Rows, m.eval.Tick(tick, known)...)
+		for _, r := range m.eval.Tick(tick, known) {
+			m.flagRows(r, tick)
+			m.batch.Rows = append(m.batch.Rows, r)
+		}
 	}
 	if tick-m.swept >= sweepEvery*m.time.interval {
 		m.swept = tick

@@ -44,7 +44,8 @@ func (e *encoder) raw(s string) {
 }
 
 // response writes {"metadata":…,"results":[…]}: results[i] is the column of
-// metadata.feature_names[i].
+// metadata.feature_names[i]. metadata.flags is what Feast does not have: for each view, by
+// entity, what was wrong with the samples of its row.
 func (e *encoder) response(p *plan, groups []group) {
 	e.raw(`{"metadata":{"feature_names":[`)
 	for i, key := range p.keys {
@@ -55,7 +56,15 @@ func (e *encoder) response(p *plan, groups []group) {
 		e.raw(",")
 		e.string(c.name)
 	}
-	e.raw(`]},"results":[`)
+	e.raw(`],"flags":{`)
+	for i := range p.views {
+		e.comma(i)
+		e.string(p.views[i].Ref())
+		e.raw(":[")
+		e.rowFlags(&groups[i])
+		e.raw("]")
+	}
+	e.raw(`}},"results":[`)
 	for i := range p.keys {
 		e.comma(i)
 		e.keyColumn(p.values[i])
@@ -70,6 +79,18 @@ func (e *encoder) response(p *plan, groups []group) {
 	}
 	e.raw("]}\n")
 	e.flush()
+}
+
+// rowFlags writes the flags of each entity's row; 0 where there is none.
+func (e *encoder) rowFlags(g *group) {
+	for i, row := range g.rows {
+		e.comma(i)
+		flags := uint16(0)
+		if row >= 0 {
+			flags = g.snapshot.Flag(int(row))
+		}
+		e.buf = strconv.AppendUint(e.buf, uint64(flags), 10)
+	}
 }
 
 func (e *encoder) keyColumn(values []string) {

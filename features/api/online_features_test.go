@@ -17,14 +17,14 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "one value",
 			request: `{"features":["box:load"],"entities":{"node":["a"]}}`,
-			want: `{"metadata":{"feature_names":["node","load"]},"results":[
+			want: `{"metadata":{"feature_names":["node","load"],"flags":{"box@v2":[0]}},"results":[
 				{"values":["a"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
 				{"values":[0.1],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]}]}`,
 		},
 		{
 			name:    "every type, and every way to lack a value",
 			request: `{"features":["box:count","box:wide","box:load","box:up","box:kernel"],"entities":{"node":["a","b","ü\"1","x"]}}`,
-			want: `{"metadata":{"feature_names":["node","count","wide","load","up","kernel"]},"results":[
+			want: `{"metadata":{"feature_names":["node","count","wide","load","up","kernel"],"flags":{"box@v2":[0,32,256,0]}},"results":[
 				{"values":["a","b","ü\"1","x"],"statuses":["PRESENT","PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[64,9007199254740992,-3,null],"statuses":["PRESENT","PRESENT","PRESENT","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T11:59:30Z","2026-03-01T12:00:00.001Z","1970-01-01T00:00:00Z"]},
 				{"values":[1e-07,1.5e+300,123456789.25,null],"statuses":["PRESENT","PRESENT","PRESENT","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T11:59:30Z","2026-03-01T12:00:00.001Z","1970-01-01T00:00:00Z"]},
@@ -35,7 +35,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "versions and full names",
 			request: `{"features":["box@v1:load","box:load","box@v2:load"],"entities":{"node":["a"]},"full_feature_names":true}`,
-			want: `{"metadata":{"feature_names":["node","box@v1__load","box__load","box@v2__load"]},"results":[
+			want: `{"metadata":{"feature_names":["node","box@v1__load","box__load","box@v2__load"],"flags":{"box@v1":[0],"box@v2":[0]}},"results":[
 				{"values":["a"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
 				{"values":[0.125],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]},
 				{"values":[0.1],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]},
@@ -44,7 +44,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "two keys, and views with different ones",
 			request: `{"features":["gpu:load","box:count"],"entities":{"gpu":["1",0,"7"],"node":["a","a","b"]}}`,
-			want: `{"metadata":{"feature_names":["node","gpu","load","count"]},"results":[
+			want: `{"metadata":{"feature_names":["node","gpu","load","count"],"flags":{"gpu@v1":[0,0,0],"box@v2":[0,0,32]}},"results":[
 				{"values":["a","a","b"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":["1","0","7"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[0.75,0.25,null],"statuses":["PRESENT","PRESENT","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]},
@@ -72,7 +72,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "defaults",
 			request: `{"features":["gpu:share","gpu:fit"],"entities":{"node":["a","a","x"],"gpu":["0","1","0"]}}`,
-			want: `{"metadata":{"feature_names":["node","gpu","share","fit"]},"results":[
+			want: `{"metadata":{"feature_names":["node","gpu","share","fit"],"flags":{"gpu@v1":[0,0,0]}},"results":[
 				{"values":["a","a","x"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":["0","1","0"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[0.1,0.5,null],"statuses":["PRESENT","NULL_VALUE","NOT_FOUND"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00Z","1970-01-01T00:00:00Z"]},
@@ -81,7 +81,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "no entities",
 			request: `{"features":["box:load"],"entities":{"node":[ ]}}`,
-			want: `{"metadata":{"feature_names":["node","load"]},"results":[
+			want: `{"metadata":{"feature_names":["node","load"],"flags":{"box@v2":[]}},"results":[
 				{"values":[],"statuses":[],"event_timestamps":[]},
 				{"values":[],"statuses":[],"event_timestamps":[]}]}`,
 		},
@@ -89,7 +89,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 			name:    "as old as the TTL",
 			after:   time.Minute,
 			request: `{"features":["box:count"],"entities":{"node":["a","b","ü\"1"]}}`,
-			want: `{"metadata":{"feature_names":["node","count"]},"results":[
+			want: `{"metadata":{"feature_names":["node","count"],"flags":{"box@v2":[0,32,256]}},"results":[
 				{"values":["a","b","ü\"1"],"statuses":["PRESENT","PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[64,null,-3],"statuses":["PRESENT","OUTSIDE_MAX_AGE","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T11:59:30Z","2026-03-01T12:00:00.001Z"]}]}`,
 		},
@@ -97,7 +97,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 			name:    "a millisecond older",
 			after:   time.Minute + time.Millisecond,
 			request: `{"features":["box:count"],"entities":{"node":["a","ü\"1"]}}`,
-			want: `{"metadata":{"feature_names":["node","count"]},"results":[
+			want: `{"metadata":{"feature_names":["node","count"],"flags":{"box@v2":[0,256]}},"results":[
 				{"values":["a","ü\"1"],"statuses":["PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[null,-3],"statuses":["OUTSIDE_MAX_AGE","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T12:00:00.001Z"]}]}`,
 		},

@@ -53,7 +53,7 @@ func world() ([]*features.View, rows) {
 	return []*features.View{box1, box, gpu}, rows{
 		"box@v1": {Tick: []int64{tick}, Known: []int64{tick}, Keys: [][]string{{"a"}}, Cols: []features.Column{{Num: []float64{0.125}}}},
 		"box@v2": {
-			Tick: []int64{tick, tick - 30_000, tick + 1}, Known: []int64{tick, tick, tick}, Keys: [][]string{{"a", "b", "ü\"1"}},
+			Tick: []int64{tick, tick - 30_000, tick + 1}, Known: []int64{tick, tick, tick}, Flags: []uint16{0, 32, 256}, Keys: [][]string{{"a", "b", "ü\"1"}},
 			Cols: []features.Column{
 				{Num: []float64{float64(float32(0.1)), math.NaN(), math.Inf(1)}},
 				{Num: []float64{1e-7, 1.5e300, 123456789.25}},

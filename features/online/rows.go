@@ -6,7 +6,7 @@ import "sextant/features"
 func (s *Snapshot) clone(more int) *Snapshot {
 	n := &Snapshot{index: s.index}
 	n.View = s.View
-	n.Tick, n.Known = grown(s.Tick, more), grown(s.Known, more)
+	n.Tick, n.Known, n.Flags = grown(s.Tick, more), grown(s.Known, more), grown(s.Flags, more)
 	n.Keys = make([][]string, len(s.Keys))
 	for k := range s.Keys {
 		n.Keys[k] = grown(s.Keys[k], more)
@@ -30,7 +30,7 @@ func grown[T any](s []T, more int) []T {
 
 // set puts row from of rows into row to. The keys are equal already.
 func (s *Snapshot) set(to int, rows *features.Rows, from int) {
-	s.Tick[to], s.Known[to] = rows.Tick[from], rows.Known[from]
+	s.Tick[to], s.Known[to], s.Flags[to] = rows.Tick[from], rows.Known[from], rows.Flag(from)
 	for f := range s.Cols {
 		if c := &s.Cols[f]; c.Str != nil {
 			c.Str[to] = rows.Cols[f].Str[from]
@@ -41,7 +41,7 @@ func (s *Snapshot) set(to int, rows *features.Rows, from int) {
 }
 
 func (s *Snapshot) push(rows *features.Rows, from int) {
-	s.Tick, s.Known = append(s.Tick, rows.Tick[from]), append(s.Known, rows.Known[from])
+	s.Tick, s.Known, s.Flags = append(s.Tick, rows.Tick[from]), append(s.Known, rows.Known[from]), append(s.Flags, rows.Flag(from))
 	for k := range s.Keys {
 		s.Keys[k] = append(s.Keys[k], rows.Keys[k][from])
 	}
@@ -57,7 +57,7 @@ func (s *Snapshot) push(rows *features.Rows, from int) {
 // expire drops the rows whose tick is below cutoff.
 func (s *Snapshot) expire(cutoff int64) {
 	tick := s.Tick
-	s.Known = kept(s.Known, tick, cutoff)
+	s.Known, s.Flags = kept(s.Known, tick, cutoff), kept(s.Flags, tick, cutoff)
 	for k := range s.Keys {
 		s.Keys[k] = kept(s.Keys[k], tick, cutoff)
 	}

@@ -24,6 +24,7 @@ type Snapshot struct {
 func newSnapshot(v *features.View) *Snapshot {
 	s := &Snapshot{index: map[string]int32{}}
 	s.View = v
+	s.Flags = []uint16{}
 	s.Keys = make([][]string, len(v.Keys))
 	s.Cols = make([]features.Column, len(v.Features))
 	for f := range v.Features {
@@ -153,7 +154,7 @@ func later(tick, known, oldTick, oldKnown int64) bool {
 // it were this one.
 func checkShape(v *features.View, rows *features.Rows) error {
 	n := len(rows.Tick)
-	ok := len(rows.Known) == n && len(rows.Keys) == len(v.Keys) && len(rows.Cols) == len(v.Features)
+	ok := len(rows.Known) == n && (rows.Flags == nil || len(rows.Flags) == n) && len(rows.Keys) == len(v.Keys) && len(rows.Cols) == len(v.Features)
 	for k := 0; ok && k < len(rows.Keys); k++ {
 		ok = len(rows.Keys[k]) == n
 	}

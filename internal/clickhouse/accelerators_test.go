@@ -1,11 +1,13 @@
 package clickhouse
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"sextant/pipeline"
+	"sextant/schema/quality"
 	"sextant/schema/wire"
 )
 
@@ -15,7 +17,8 @@ type readings struct {
 	pipeline.Batch
 }
 
-// add adds a series with its value, and an older sample with half of it.
+// add adds a series with its value, an older sample with half of it, and newer ones that
+// are none.
 func (b *readings) add(name, vendor, device, slice string, age time.Duration, value float64, more ...wire.Label) {
 	id := uint64(len(b.Series) + 1)
 	labels := []wire.Label{{Name: "device", Value: device}, {Name: "node", Value: "n1"}}
@@ -25,11 +28,14 @@ func (b *readings) add(name, vendor, device, slice string, age time.Duration, va
 	}
 	labels = append(labels, wire.Label{Name: "vendor", Value: vendor})
 	b.Series = append(b.Series, pipeline.SeriesRow{ID: id, Node: "n1", Name: name, Labels: labels, FirstSeen: b.now})
-	for i, v := range []float64{value / 2, value} { // the newer one counts
+	for i, s := range []struct {
+		value float64
+		flags uint16
+	}{{value / 2, 0}, {value, quality.Period}, {math.NaN(), quality.Blank}, {900 * value, quality.OutOfRange}} { // the newest that is a value counts
 		b.Samples.Series = append(b.Samples.Series, id)
 		b.Samples.Time = append(b.Samples.Time, b.now-age.Milliseconds()-1000+int64(i)*1000)
-		b.Samples.Value = append(b.Samples.Value, v)
-		b.Samples.Flags = append(b.Samples.Flags, 0)
+		b.Samples.Value = append(b.Samples.Value, s.value)
+		b.Samples.Flags = append(b.Samples.Flags, s.flags)
 	}
 }
 
@@ -41,8 +47,8 @@ func (b *readings) write(t *testing.T, db *DB) {
 	}
 }
 
-// TestAccelerators has two vendors, a slice, a reading that is old, one that is NaN and
-// one that is not an accelerator's.
+// TestAccelerators has two vendors, a slice, a reading that is old, blank and impossible
+// ones, and one that is not an accelerator's.
 func TestAccelerators(t *testing.T) {
 	db := openDB(t)
 	b := &readings{now: time.Now().UnixMilli()}

@@ -52,6 +52,7 @@ func appendSeries(w *columnWriter, rows []pipeline.SeriesRow) {
 	w.add(collect(rows, func(r *pipeline.SeriesRow) string { return r.Unit }))
 	w.add(collect(rows, func(r *pipeline.SeriesRow) string { return r.Source }))
 	w.add(collect(rows, func(r *pipeline.SeriesRow) int64 { return r.FirstSeen }))
+	w.add(collect(rows, func(r *pipeline.SeriesRow) string { return r.UnknownOf }))
 }
 
 func appendLedger(w *columnWriter, rows []pipeline.LedgerRow) {
@@ -102,9 +103,18 @@ func appendRows(w *columnWriter, r *features.Rows) {
 	}
 	w.add(r.Tick)
 	w.add(r.Known)
+	w.add(allFlags(r))
 	for i := range r.Cols {
 		w.add(nullable(r.View.Features[i].DType, &r.Cols[i]))
 	}
+}
+
+// allFlags is the flags of every row.
+func allFlags(r *features.Rows) []uint16 {
+	if r.Flags == nil {
+		return make([]uint16, len(r.Tick))
+	}
+	return r.Flags
 }
 
 // nullable makes the column of one feature as clickhouse-go takes it: pointers, nil for

@@ -23,7 +23,7 @@ type block struct {
 }
 
 func newBlock(columns []ch.ColumnNameAndType, s *pipeline.Samples) *block {
-	data := [][]byte{asBytes(s.Series), asBytes(s.Time), asBytes(s.Value), s.Flags}
+	data := [][]byte{asBytes(s.Series), asBytes(s.Time), asBytes(s.Value), asBytes(s.Flags)}
 	head := binary.AppendUvarint(nil, uint64(len(columns)))
 	head = binary.AppendUvarint(head, uint64(len(s.Series)))
 	b := &block{}
@@ -40,7 +40,7 @@ func appendString(b []byte, s string) []byte {
 }
 
 // asBytes shows the memory of vs.
-func asBytes[T uint64 | int64 | float64 | uint8](vs []T) []byte {
+func asBytes[T uint64 | int64 | float64 | uint16](vs []T) []byte {
 	if len(vs) == 0 {
 		return nil
 	}

@@ -94,6 +94,7 @@ func emptyRows(v *features.View) *features.Rows {
 func addRows(all, r *features.Rows) {
 	all.Tick = append(all.Tick, r.Tick...)
 	all.Known = append(all.Known, r.Known...)
+	all.Flags = append(all.Flags, allFlags(r)...)
 	for k := range r.Keys {
 		all.Keys[k] = append(all.Keys[k], r.Keys[k]...)
 	}
@@ -122,8 +123,9 @@ func batchRows(b *pipeline.Batch) (int, error) {
 
 func checkRows(r *features.Rows) error {
 	n := len(r.Tick)
-	if len(r.Keys) != len(r.View.Keys) || len(r.Cols) != len(r.View.Features) || len(r.Known) != n {
-		return fmt.Errorf("rows of %s: %d keys, %d columns, %d known times for %d rows", r.View.Name, len(r.Keys), len(r.Cols), len(r.Known), n)
+	if len(r.Keys) != len(r.View.Keys) || len(r.Cols) != len(r.View.Features) || len(r.Known) != n || r.Flags != nil && len(r.Flags) != n {
+		return fmt.Errorf("rows of %s: %d keys, %d columns, %d known times, %d flags for %d rows",
+			r.View.Name, len(r.Keys), len(r.Cols), len(r.Known), len(r.Flags), n)
 	}
 	for k, col := range r.Keys {
 		if len(col) != n {

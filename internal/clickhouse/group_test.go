@@ -96,7 +96,7 @@ func TestToken(t *testing.T) {
 }
 
 func TestBlock(t *testing.T) {
-	s := pipeline.Samples{Series: []uint64{1, 1 << 60}, Time: []int64{-5, 7}, Value: []float64{0.5, 2}, Flags: []uint8{1, 4}}
+	s := pipeline.Samples{Series: []uint64{1, 1 << 60}, Time: []int64{-5, 7}, Value: []float64{0.5, 2}, Flags: []uint16{1, 4}}
 	got, err := io.ReadAll(newBlock(samplesTable.columns, &s))
 	if err != nil {
 		t.Fatal(err)

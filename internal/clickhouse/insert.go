@@ -78,7 +78,7 @@ func hashSeries(h *hasher, rows []pipeline.SeriesRow) {
 	for i := range rows {
 		r := &rows[i]
 		h.nums(int64(r.ID), r.FirstSeen)
-		h.strs(r.Node, r.Name, r.Kind, r.Unit, r.Source)
+		h.strs(r.Node, r.Name, r.Kind, r.Unit, r.Source, r.UnknownOf)
 		hashLabels(h, r.Labels)
 	}
 }
@@ -92,6 +92,7 @@ func hashLabels(h *hasher, ls []wire.Label) {
 func hashRows(h *hasher, r *features.Rows) {
 	hashColumn(h, r.Tick)
 	hashColumn(h, r.Known)
+	hashColumn(h, r.Flags)
 	for _, k := range r.Keys {
 		h.strs(k...)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"sextant/pipeline"
+	"sextant/schema/quality"
 )
 
 // TestLateCopyDoesNotReplace: an agent that sends a record again long after, past a restart
@@ -13,10 +13,10 @@ import (
 func TestLateCopyDoesNotReplace(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		flags []uint8 // of the writes, in order
+		flags []uint16 // of the writes, in order
 	}{
-		{"late copy second", []uint8{0, pipeline.FlagLate}},
-		{"late copy first", []uint8{pipeline.FlagLate, 0}},
+		{"late copy second", []uint16{0, quality.Late}},
+		{"late copy first", []uint16{quality.Late, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db := openDB(t)

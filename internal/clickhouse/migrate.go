@@ -34,21 +34,11 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) runMigrations(ctx context.Context) (err error) {
-	dir, err := fs.Sub(schema.Files, "migrations")
+	p, err := db.migrations()
 	if err != nil {
-		return fmt.Errorf("schema/sql: %w", err)
+		return err
 	}
-	store, err := database.NewStoreFromQuerier(db.names.Table("schema_versions"), versions{db.names})
-	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	conn := ch.OpenDB(db.options)
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	p, err := goose.NewProvider(goose.DialectCustom, conn, renderedFS{dir, db.names},
-		goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
+	defer func() { err = errors.Join(err, p.Close()) }()
 	done, err := p.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", db.cfg.Database, err)
@@ -57,6 +47,25 @@ func (db *DB) runMigrations(ctx context.Context) (err error) {
 		db.log.Info("migrated", "file", path.Base(r.Source.Path), "took", r.Duration)
 	}
 	return nil
+}
+
+// migrations is those of schema/sql, on a connection of their own.
+func (db *DB) migrations() (*goose.Provider, error) {
+	dir, err := fs.Sub(schema.Files, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("schema/sql: %w", err)
+	}
+	store, err := database.NewStoreFromQuerier(db.names.Table("schema_versions"), versions{db.names})
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	conn := ch.OpenDB(db.options)
+	p, err := goose.NewProvider(goose.DialectCustom, conn, renderedFS{dir, db.names},
+		goose.WithStore(store), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", errors.Join(err, conn.Close()))
+	}
+	return p, nil
 }
 
 // versions says where goose keeps what has run. With a cluster every server must see the

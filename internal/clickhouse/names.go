@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"text/template"
+
+	"sextant/schema/quality"
 )
 
 // names knows how things are called in one installation, and fills them into the .sql
@@ -98,6 +100,9 @@ func (a accounts) AuditSince() string {
 	}
 	return fmt.Sprintf("toStartOfHour(now('UTC') - INTERVAL %d DAY) + INTERVAL 1 HOUR", a.days)
 }
+
+// Unusable is the mask of the flags of rows that have no value to reckon with.
+func (accounts) Unusable() uint16 { return quality.Unusable }
 
 // render fills data into the template src. data is names, or embeds it.
 func render(file string, src []byte, data any) (string, error) {

@@ -60,7 +60,7 @@ func (c *sampleColumns) sort() (duplicates int) {
 
 // placeInRun puts a row that is not later than the last of its series where it belongs,
 // or in place of the row with the same time. It returns the number of rows replaced.
-func placeInRun(s *pipeline.Samples, series uint64, t int64, value float64, flags uint8) int {
+func placeInRun(s *pipeline.Samples, series uint64, t int64, value float64, flags uint16) int {
 	at := len(s.Time)
 	for at > 0 && s.Series[at-1] == series && s.Time[at-1] > t {
 		at--

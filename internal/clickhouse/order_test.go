@@ -47,7 +47,7 @@ func samplesOf(seed uint64, n int) pipeline.Samples {
 		s.Series = append(s.Series, rng.Uint64N(4)<<uint(rng.IntN(61)))
 		s.Time = append(s.Time, rng.Int64N(5)-2)
 		s.Value = append(s.Value, float64(i))
-		s.Flags = append(s.Flags, uint8(i))
+		s.Flags = append(s.Flags, uint16(i))
 	}
 	return s
 }

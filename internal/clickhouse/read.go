@@ -38,17 +38,18 @@ func (db *DB) readRows(ctx context.Context, v *features.View, file string, args 
 	return out, nil
 }
 
-// scanRows reads keys, tick, known and features. The queries give NULL as NaN or "", so
+// scanRows reads keys, tick, known, flags and features. The queries give NULL as NaN or "", so
 // that every value is a plain number or string.
 func scanRows(rows driver.Rows, v *features.View) (*features.Rows, error) {
 	out := emptyRows(v)
 	keys, nums, strs := make([]string, len(v.Keys)), make([]float64, len(v.Features)), make([]string, len(v.Features))
 	var tick, known int64
+	var flags uint16
 	var dest []any
 	for i := range keys {
 		dest = append(dest, &keys[i])
 	}
-	dest = append(dest, &tick, &known)
+	dest = append(dest, &tick, &known, &flags)
 	for i := range v.Features {
 		if v.Features[i].DType == features.String {
 			dest = append(dest, &strs[i])
@@ -60,7 +61,7 @@ func scanRows(rows driver.Rows, v *features.View) (*features.Rows, error) {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, err
 		}
-		out.Tick, out.Known = append(out.Tick, tick), append(out.Known, known)
+		out.Tick, out.Known, out.Flags = append(out.Tick, tick), append(out.Known, known), append(out.Flags, flags)
 		for i, k := range keys {
 			out.Keys[i] = append(out.Keys[i], k)
 		}

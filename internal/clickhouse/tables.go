@@ -26,11 +26,11 @@ func columns(nameType ...string) []ch.ColumnNameAndType {
 const timestamp = "DateTime64(3, 'UTC')"
 
 var samplesTable = &table{"samples", columns(
-	"series", "UInt64", "ts", timestamp, "value", "Float64", "flags", "UInt8")}
+	"series", "UInt64", "ts", timestamp, "value", "Float64", "flags", "UInt16")}
 
 var seriesTable = &table{"series", columns(
 	"id", "UInt64", "node", "String", "name", "String", "labels", "Map(String, String)",
-	"kind", "String", "unit", "String", "source", "String", "first_seen", timestamp)}
+	"kind", "String", "unit", "String", "source", "String", "first_seen", timestamp, "unknown_of", "String")}
 
 var ledgerTable = &table{"ingest_ledger", columns(
 	"agent", "String", "seq", "UInt64", "partition", "Int32", "offset", "Int64",
@@ -42,13 +42,13 @@ var deadTable = &table{"dead_letters", columns(
 	"topic", "String", "partition", "Int32", "offset", "Int64", "ingest", timestamp,
 	"reason", "String", "key", "String", "headers", "Array(Tuple(String, String))", "value", "String")}
 
-// viewTable is the table of a feature view: keys, tick, known, features.
+// viewTable is the table of a feature view: keys, tick, known, flags, features.
 func viewTable(v *features.View) *table {
 	var c []string
 	for _, k := range v.Keys {
 		c = append(c, k, "String")
 	}
-	c = append(c, "tick", timestamp, "known", timestamp)
+	c = append(c, "tick", timestamp, "known", timestamp, "flags", "UInt16")
 	for i := range v.Features {
 		c = append(c, v.Features[i].Name, "Nullable("+baseType(v.Features[i].DType)+")")
 	}

@@ -60,7 +60,7 @@ func (h *hasher) strs(ss ...string) {
 
 // hashColumn hashes a column of numbers whole: a million values in a fraction of a
 // millisecond. The token only has to be the same on the machine that retries.
-func hashColumn[T uint64 | int64 | float64 | uint8](h *hasher, vs []T) {
+func hashColumn[T uint64 | int64 | float64 | uint16](h *hasher, vs []T) {
 	h.write(asBytes(vs))
 }
 

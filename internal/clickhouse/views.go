@@ -15,7 +15,7 @@ import (
 var reserved = map[string]bool{
 	"samples": true, "series": true, "ingest_ledger": true, "agents": true, "agents_of_ledger": true,
 	"dead_letters": true, "feature_views": true, "feature_services": true, "feature_history": true, "feature_registry": true, "schema_versions": true,
-	"ledger": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
+	"ledger": true, "quality": true, "unknown_names": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
@@ -66,7 +66,7 @@ func (db *DB) applyView(ctx context.Context, v *features.View) error {
 // checkView refuses what SQL cannot hold. What PromQL and YAML allow, the loader of the
 // views has checked.
 func checkView(v *features.View) error {
-	taken := map[string]string{"tick": "a column of every view", "known": "a column of every view"}
+	taken := map[string]string{"tick": "a column of every view", "known": "a column of every view", "flags": "a column of every view"}
 	if !identifier.MatchString(v.Name) || reserved[v.Name] {
 		return fmt.Errorf("%q cannot name a view in SQL", v.Name)
 	}
@@ -161,6 +161,12 @@ func (c viewColumn) Definition() string {
 	return ident(c.f.Name) + " " + c.Type() + " COMMENT " + quote(c.Comment()) + c.codec()
 }
 
+// flagsColumn is in the table of every view; of rows that are older than it, nothing is known.
+const flagsColumn = "flags UInt16 COMMENT 'bits of what was wrong with the samples of the row''s entity since its last tick: docs/quality.md' CODEC(ZSTD(1))"
+
+// Flags is the definition of the column of that name.
+func (viewData) Flags() string { return flagsColumn }
+
 // alterView adds the columns that the table lacks and renews the comments.
 func (db *DB) alterView(ctx context.Context, v *features.View) error {
 	have, err := db.columnsOf(ctx, v)
@@ -168,6 +174,9 @@ func (db *DB) alterView(ctx context.Context, v *features.View) error {
 		return err
 	}
 	var changes []string
+	if _, ok := have["flags"]; !ok {
+		changes = append(changes, "ADD COLUMN IF NOT EXISTS "+flagsColumn+" AFTER known")
+	}
 	for _, c := range (viewData{names: db.names, v: v}).Columns() {
 		old, ok := have[c.f.Name]
 		switch {

@@ -82,7 +82,7 @@ func (l *line) awaitRows(what, query string, want ...string) {
 // badTimes: samples of 1970 and of an hour ahead stand at the time of their scrape, with
 // a flag, and no feature row is later than the clock.
 func badTimes(l *line) {
-	l.awaitCounter(l.pipeWeb, `sextant_pipeline_items_total{item="sample_retimed"}`, 2)
+	l.awaitCounter(l.pipeWeb, `sextant_pipeline_sample_flags_total{flag="retimed"}`, 2)
 	l.awaitRows("flags of samples", `SELECT arraySort(groupUniqArray((name, bitAnd(flags, 1)))) FROM sextant.samples_labelled
 		WHERE startsWith(name, 'time_') AND NOT stale`, "[('time_future',1),('time_none',0),('time_past',1)]")
 	l.awaitRows("times of samples", `SELECT countIf(abs(dateDiff('second', ts, now64(3))) > 300) FROM sextant.samples_labelled WHERE startsWith(name, 'time_')`, "0")

@@ -103,18 +103,18 @@ func TestVendorCatalogue(t *testing.T) {
 	}{
 		{"GPU_UTIL", 60, "accel_busy_ratio", 0.6, Good},
 		{"GPU_UTIL", 0, "accel_busy_ratio", 0, Good},
-		{"GPU_UTIL", 101, "accel_busy_ratio", nan, OutOfRange},
-		{"GPU_UTIL", -1, "accel_busy_ratio", nan, OutOfRange},
+		{"GPU_UTIL", 101, "accel_busy_ratio", 1.01, OutOfRange},
+		{"GPU_UTIL", -1, "accel_busy_ratio", -0.01, OutOfRange},
 		{"GPU_UTIL", nan, "accel_busy_ratio", nan, NotANumber},
 		{"FB_USED", 70123, "accel_mem_used_bytes", 73529294848, Good},
 		{"FB_USED", 2147483634, "accel_mem_used_bytes", nan, IsBlank},
 		{"FB_USED", 2147483636, "accel_mem_used_bytes", 2147483636 << 20, Good},
 		{"ENERGY", 2147483999, "accel_energy_joules_total", 2147483.999, Good}, // above the int32 sentinels, and real
 		{"ENERGY", 9223372036854775795, "accel_energy_joules_total", nan, IsBlank},
-		{"ENERGY", -5, "accel_energy_joules_total", nan, OutOfRange},
+		{"ENERGY", -5, "accel_energy_joules_total", -0.005, OutOfRange},
 		{"DRAM_ACTIVE", 140737488355330, "accel_mem_bw_ratio", nan, IsBlank},
-		{"DRAM_ACTIVE", 140737488355331, "accel_mem_bw_ratio", nan, OutOfRange},
-		{"hw.power", 2147483632, "accel_power_watts", nan, OutOfRange},
+		{"DRAM_ACTIVE", 140737488355331, "accel_mem_bw_ratio", 140737488355331, OutOfRange},
+		{"hw.power", 2147483632, "accel_power_watts", 2147483632, OutOfRange},
 		{"GPU_FAULTS", 7, "GPU_FAULTS", 7, Good},
 	} {
 		m, ok := c.Lookup(v.name)

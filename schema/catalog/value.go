@@ -58,9 +58,10 @@ func (m *Metric) newRule() rule {
 	return r
 }
 
-// Normalize turns an exposed value into the canonical one. If it is no value the result
-// is NaN, never 0, and the reason says why. Staleness markers are no values of a metric:
-// the caller takes them out first.
+// Normalize turns an exposed value into the canonical one, and the reason says whether it
+// may be used. Of one that means "no value" the result is NaN, never 0; one that is out of
+// range is what it is. Staleness markers are no values of a metric: the caller takes them
+// out first.
 func (m *Metric) Normalize(exposed float64) (float64, Reason) {
 	r := &m.rule
 	if exposed >= r.blankMin && exposed <= r.blankMax && slices.Contains(m.Blank, exposed) {
@@ -72,7 +73,7 @@ func (m *Metric) Normalize(exposed float64) (float64, Reason) {
 	case v != v:
 		return math.NaN(), NotANumber
 	case v < r.least || v > r.most:
-		return math.NaN(), OutOfRange
+		return v, OutOfRange
 	}
 	return v, Good
 }

@@ -354,6 +354,31 @@ COMMENT 'What happened to each task. Read with FINAL, or through tasks.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`task_events` ON CLUSTER `main` AS `sextant`.`task_events_local`
 ENGINE = Distributed(`main`, 'sextant', 'task_events_local', cityHash64(cluster, task));
+---- migrations/00008_sample_flags.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- More can be wrong with a value than eight bits tell. The parts that are there are
+-- rewritten in the background; readers see the wider column at once.
+-- +goose StatementBegin
+ALTER TABLE `sextant`.`samples_local` ON CLUSTER `main` MODIFY COLUMN flags UInt16 COMMENT 'bits of what is wrong with the value: docs/quality.md' CODEC(ZSTD(1));
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+ALTER TABLE `sextant`.samples ON CLUSTER `main` MODIFY COLUMN flags UInt16 COMMENT 'bits of what is wrong with the value: docs/quality.md';
+-- +goose StatementEnd
+---- migrations/00009_unknown_names.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Whose metric a series is that the catalogue does not list.
+-- +goose StatementBegin
+ALTER TABLE `sextant`.`series_local` ON CLUSTER `main` ADD COLUMN IF NOT EXISTS unknown_of SimpleAggregateFunction(anyLast, LowCardinality(String)) COMMENT 'vendor, of a metric that the catalogue does not list; empty for all others';
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+ALTER TABLE `sextant`.series ON CLUSTER `main` ADD COLUMN IF NOT EXISTS unknown_of SimpleAggregateFunction(anyLast, LowCardinality(String)) COMMENT 'vendor, of a metric that the catalogue does not list; empty for all others';
+-- +goose StatementEnd
 ---- migrations/00012_inventory_slices.sql
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -430,6 +455,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `m
     `node` LowCardinality(String) COMMENT 'join key',
     tick DateTime64(3, 'UTC') COMMENT 'the row describes the time before it' CODEC(Delta, ZSTD(1)),
     known DateTime64(3, 'UTC') COMMENT 'earliest time at which the row could be known' CODEC(Delta, ZSTD(1)),
+    flags UInt16 COMMENT 'bits of what was wrong with the samples of the row''s entity since its last tick: docs/quality.md' CODEC(ZSTD(1)),
     `busy` Nullable(Float32) COMMENT 'ratio: busy share' CODEC(Delta, ZSTD(1)),
     `load` Nullable(Float64) COMMENT '' CODEC(Delta, ZSTD(1)),
     `cores` Nullable(Int64) COMMENT 'cores' CODEC(Delta, ZSTD(1)),
@@ -478,7 +504,7 @@ FROM
     INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
     WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
         AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%')
-        AND NOT isNaN(s.value)
+        AND NOT isNaN(s.value) AND bitAnd(s.flags, 24) = 0
     GROUP BY node, vendor, device, slice, simulated
 )
 WINDOW whole AS (PARTITION BY node, vendor, device)
@@ -548,7 +574,8 @@ ORDER BY node
 -- that a reader finds. The ledger is written last, so a row that it claims must be there.
 --
 -- expected   samples of the records in the ledger; a record that was sent twice counts once
--- visible    samples as a reader sees them
+-- visible    samples as a reader sees them, without those that the pipeline made of its own:
+--            the series sample_flag
 -- lost       expected and not visible: must be 0
 -- duplicate  visible beyond what the ledger accounts for: must be 0. For the second
 --            between the insert of samples and the insert of their ledger rows they stand
@@ -579,7 +606,7 @@ WITH
         (
             SELECT series, toStartOfHour(ts) AS hour, count() AS visible
             FROM `sextant`.samples FINAL
-            WHERE ts >= toStartOfHour(now('UTC') - INTERVAL 30 DAY) + INTERVAL 1 HOUR
+            WHERE ts >= toStartOfHour(now('UTC') - INTERVAL 30 DAY) + INTERVAL 1 HOUR AND series NOT IN (SELECT id FROM `sextant`.series WHERE name = 'sample_flag')
             GROUP BY series, hour
         ) AS s
         LEFT JOIN (SELECT id, anyLast(node) AS node FROM `sextant`.series GROUP BY id) AS n ON n.id = s.series
@@ -727,8 +754,32 @@ FROM
 )
 WHERE removed = 0
 ORDER BY node
+---- views/quality.sql
+-- What was wrong over the last day, and is: per node, and per metric (of a device) or
+-- target, the time of the first and the last scrape at which a flag was in force, the
+-- number of such scrapes, and whether it still is. docs/quality.md says what each means.
+CREATE OR REPLACE VIEW `sextant`.quality ON CLUSTER `main` AS
+SELECT
+    n.node AS node,
+    n.labels['uid'] AS uid,
+    n.labels['metric'] AS metric,
+    n.labels['target'] AS target,
+    n.labels['flag'] AS flag,
+    minIf(s.ts, NOT isNaN(s.value)) AS first,
+    maxIf(s.ts, NOT isNaN(s.value)) AS last,
+    countIf(NOT isNaN(s.value)) AS scrapes,
+    NOT isNaN(argMax(s.value, s.ts)) AND max(s.ts) > now64(3) - INTERVAL 1 MINUTE AS in_force
+FROM `sextant`.samples AS s FINAL
+INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+WHERE s.ts > now64(3) - INTERVAL 1 DAY
+    AND s.series IN (SELECT id FROM `sextant`.series WHERE name = 'sample_flag')
+GROUP BY node, uid, metric, target, flag
+HAVING scrapes > 0
+ORDER BY node, uid, metric, target, flag
+SETTINGS distributed_product_mode = 'local'
 ---- views/samples_labelled.sql
--- Samples with the names that they go by. To read fast, name the series too; their ids
+-- Samples with the names that they go by. A row that is not usable tells that there is no
+-- value, and flags tells why (docs/quality.md). To read fast, name the series too; their ids
 -- are the order of the table:
 --
 --   SELECT ts, value FROM samples_labelled
@@ -738,7 +789,8 @@ CREATE OR REPLACE VIEW `sextant`.samples_labelled ON CLUSTER `main` AS
 SELECT
     s.series AS series, s.ts AS ts, n.node AS node, n.name AS name, n.labels AS labels,
     s.value AS value, n.unit AS unit, n.kind AS kind, s.flags AS flags,
-    reinterpretAsUInt64(s.value) = 0x7ff0000000000002 AS stale
+    reinterpretAsUInt64(s.value) = 0x7ff0000000000002 AS stale,
+    bitAnd(s.flags, 24) = 0 AND NOT isNaN(s.value) AS usable
 FROM `sextant`.samples AS s FINAL
 INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
 SETTINGS distributed_product_mode = 'local'
@@ -787,7 +839,7 @@ FROM
     INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
     WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
         AND s.series IN (SELECT id FROM `sextant`.series WHERE name LIKE 'accel\\_%' AND labels['slice'] != '')
-        AND NOT isNaN(s.value)
+        AND NOT isNaN(s.value) AND bitAnd(s.flags, 24) = 0
     GROUP BY n.node, n.labels['vendor'], n.labels['device'], n.labels['slice']
 )
 GROUP BY node, vendor, device, slice
@@ -935,11 +987,26 @@ FROM
 )
 GROUP BY cluster, tenant, queue
 ORDER BY cluster, tenant, queue
+---- views/unknown_names.sql
+-- Metrics of known vendors that the catalogue does not list. They are stored as they are
+-- exposed, without a unit; a row in schema/catalog gives them a meaning.
+CREATE OR REPLACE VIEW `sextant`.unknown_names ON CLUSTER `main` AS
+SELECT
+    unknown_of AS vendor,
+    name,
+    uniqExact(node) AS nodes,
+    count() AS series,
+    min(first_seen) AS first_seen
+FROM `sextant`.series FINAL
+WHERE unknown_of != ''
+GROUP BY vendor, name
+ORDER BY vendor, name
 ---- queries/latest_rows.sql
 SELECT
     toString(`node`),
     toUnixTimestamp64Milli(tick),
     toUnixTimestamp64Milli(known),
+    flags,
     ifNull(toFloat64(`busy`), nan),
     ifNull(toFloat64(`load`), nan),
     ifNull(toFloat64(`cores`), nan),
@@ -973,6 +1040,7 @@ SELECT
     toString(`node`),
     toUnixTimestamp64Milli(tick),
     toUnixTimestamp64Milli(known),
+    flags,
     ifNull(toFloat64(`busy`), nan),
     ifNull(toFloat64(`load`), nan),
     ifNull(toFloat64(`cores`), nan),

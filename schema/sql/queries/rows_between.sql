@@ -3,7 +3,8 @@ SELECT
     toString({{ident .}}),
 {{- end}}
     toUnixTimestamp64Milli(tick),
-    toUnixTimestamp64Milli(known)
+    toUnixTimestamp64Milli(known),
+    flags
 {{- range .Columns}},
     {{.Read}}
 {{- end}}

@@ -30,7 +30,7 @@ FROM
     INNER JOIN {{.DB}}.series AS n FINAL ON n.id = s.series
     WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
         AND s.series IN (SELECT id FROM {{.DB}}.series WHERE name LIKE 'accel\\_%')
-        AND NOT isNaN(s.value)
+        AND NOT isNaN(s.value) AND bitAnd(s.flags, {{.Unusable}}) = 0
     GROUP BY node, vendor, device, slice, simulated
 )
 WINDOW whole AS (PARTITION BY node, vendor, device)

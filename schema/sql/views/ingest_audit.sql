@@ -2,7 +2,8 @@
 -- that a reader finds. The ledger is written last, so a row that it claims must be there.
 --
 -- expected   samples of the records in the ledger; a record that was sent twice counts once
--- visible    samples as a reader sees them
+-- visible    samples as a reader sees them, without those that the pipeline made of its own:
+--            the series sample_flag
 -- lost       expected and not visible: must be 0
 -- duplicate  visible beyond what the ledger accounts for: must be 0. For the second
 --            between the insert of samples and the insert of their ledger rows they stand
@@ -33,7 +34,7 @@ WITH
         (
             SELECT series, toStartOfHour(ts) AS hour, count() AS visible
             FROM {{.DB}}.samples FINAL
-            WHERE ts >= {{.AuditSince}}
+            WHERE ts >= {{.AuditSince}} AND series NOT IN (SELECT id FROM {{.DB}}.series WHERE name = 'sample_flag')
             GROUP BY series, hour
         ) AS s
         LEFT JOIN (SELECT id, anyLast(node) AS node FROM {{.DB}}.series GROUP BY id) AS n ON n.id = s.series

@@ -42,7 +42,7 @@ FROM
     INNER JOIN {{.DB}}.series AS n FINAL ON n.id = s.series
     WHERE s.ts > now64(3) - INTERVAL 1 MINUTE
         AND s.series IN (SELECT id FROM {{.DB}}.series WHERE name LIKE 'accel\\_%' AND labels['slice'] != '')
-        AND NOT isNaN(s.value)
+        AND NOT isNaN(s.value) AND bitAnd(s.flags, {{.Unusable}}) = 0
     GROUP BY n.node, n.labels['vendor'], n.labels['device'], n.labels['slice']
 )
 GROUP BY node, vendor, device, slice
