@@ -41,22 +41,42 @@ func applyDefinitions(ctx context.Context, db *clickhouse.DB, files *features.Se
 	return p, db.Apply(ctx, p, o.who, time.Now())
 }
 
-// inForce is what a program runs: all that is applied and not retired. Files that say more
-// than that are an error: their rows would have no place, or their numbers another meaning.
+// inForce is what a program runs: all that is applied and not retired. Where files say more
+// than that, their rows would have no place, or their numbers another meaning: it says so
+// once, and waits until they are applied or ctx is done. Programs may start in any order.
 func inForce(ctx context.Context, db *clickhouse.DB, files *features.Set, log *slog.Logger) (*features.Set, error) {
+	for said := false; ; said = true {
+		set, err := applied(ctx, db, files)
+		if err == nil {
+			logKept(set, files, log)
+			return set, nil
+		}
+		if !said && ctx.Err() == nil {
+			log.Warn("not ready: waiting for the feature definitions", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
+
+// applied is what is in force now, if it has all of files.
+func applied(ctx context.Context, db *clickhouse.DB, files *features.Set) (*features.Set, error) {
 	state, err := db.Registry(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := state.Missing(files); err != nil {
-		return nil, exit.Config(err)
-	}
-	for _, v := range state.Active.Views {
+	return state.Active, state.Missing(files)
+}
+
+func logKept(active, files *features.Set, log *slog.Logger) {
+	for _, v := range active.Views {
 		if _, ok := files.View(v.Ref()); !ok {
 			log.Info("feature view is in force and in no file here", "view", v.Ref())
 		}
 	}
-	return state.Active, nil
 }
 
 // whoami names the user and the host in the history.

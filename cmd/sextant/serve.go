@@ -98,7 +98,7 @@ func newFront() *front {
 			return
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprintln(w, `{"status":"not ready","detail":"clickhouse does not answer yet","views":[]}`)
+		fmt.Fprintln(w, `{"status":"not ready","detail":"clickhouse does not answer yet, or the feature definitions are not applied","views":[]}`)
 	})
 	f.Open(closed)
 	return f
