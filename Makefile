@@ -37,6 +37,7 @@ race: fetch kafka ## the same tests under the race detector
 e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; Prometheus itself as a sender
 	$(GO) test -timeout 25m -count=1 -v ./internal/e2e/
 	$(GO) test -timeout 25m -count=1 -v -tags=prometheus -run PrometheusProgram ./collectors/receive/
+	$(GO) test -timeout 25m -count=1 -v -tags=prometheus -run Promtool ./features/promapi/
 
 bench: build fetch ## measure agent, codec, pipeline, storage and freshness; prints tables
 	$(BIN)/sextant bench all $(ARGS)

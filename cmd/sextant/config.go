@@ -45,6 +45,8 @@ type ServeConfig struct {
 	WebConfig    string          `yaml:"web_config"`
 	TokenFile    string          `yaml:"token_file"` // bearer token that callers must present; empty: none
 	RefreshEvery config.Duration `yaml:"refresh_every"`
+
+	Prometheus PrometheusConfig `yaml:"prometheus"`
 }
 
 // IngestConfig is the part of what takes task events over HTTP.
@@ -68,7 +70,7 @@ func defaultConfig() *Config {
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
 			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
-		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond)},
+		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Prometheus: defaultPrometheus()},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
 		Views:  []string{builtinViews},
 		Log:    LogConfig{Format: "text"},
@@ -100,6 +102,7 @@ func (c *Config) Check() error {
 	if d := c.Serve.RefreshEvery.D(); d < 10*time.Millisecond || d > time.Minute {
 		fail("serve.refresh_every", "%v is not within 10ms and 1m", d)
 	}
+	c.Serve.Prometheus.check(fail)
 	if c.Log.Format != "text" && c.Log.Format != "json" {
 		fail("log.format", "%q is neither text nor json", c.Log.Format)
 	}

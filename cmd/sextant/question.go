@@ -16,11 +16,11 @@ import (
 
 // question asks the feature API about this host, over HTTP as any client would.
 type question struct {
-	url, node string
-	features  []string
-	since     time.Time // rows of an earlier run do not count
-	client    *http.Client
-	served    atomic.Bool
+	base, url, node string
+	features        []string
+	since           time.Time // rows of an earlier run do not count
+	client          *http.Client
+	served          atomic.Bool
 }
 
 // shown are the features that the demo asks for.
@@ -43,7 +43,7 @@ func newQuestion(url, node string, views []*features.View) *question {
 			names = append(names, name)
 		}
 	}
-	return &question{url: url + "/get-online-features", node: node, features: names, since: time.Now(), client: &http.Client{Timeout: 2 * time.Second}}
+	return &question{base: url, url: url + "/get-online-features", node: node, features: names, since: time.Now(), client: &http.Client{Timeout: 2 * time.Second}}
 }
 
 func (q *question) body(names []string) string {

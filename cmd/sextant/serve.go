@@ -24,7 +24,8 @@ func serveCmd() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the latest features over HTTP, in Feast's shape",
 		Long: `serve answers POST /get-online-features from memory. It reads new rows from ClickHouse every
-half second and goes on serving, with honest ages, while ClickHouse is away.`,
+half second and goes on serving, with honest ages, while ClickHouse is away. Under /api/v1/ it
+answers PromQL over the stored samples and features, as Prometheus does: docs/promql.md.`,
 		Example: `  sextant serve --config sextant.yaml
   curl -s 127.0.0.1:6566/get-online-features -d '{
     "features": ["node_monitoring:cpu_utilization_1m"], "entities": {"node": ["n1"]}}'`,
@@ -120,17 +121,21 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 }
 
 // newAPI is the store of the latest rows, and the API over it.
-func newAPI(cfg *Config, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) (*online.Store, http.Handler, error) {
+func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*online.Store, http.Handler, error) {
 	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
 	if err != nil {
 		return nil, nil, err
 	}
 	handler, err := api.New(store, set, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	handler, err = withPrometheus(handler, cfg, set.Views, src, log, reg)
 	return store, handler, err
 }
 
 // runAPI serves until ctx is done.
-func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src online.Source, log *slog.Logger, reg *prometheus.Registry) error {
+func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) error {
 	store, handler, err := newAPI(cfg, set, src, log, reg)
 	if err != nil {
 		return err

@@ -73,7 +73,11 @@ func (w watching) announce(ctx context.Context, what string, names []string) {
 the same in SQL:
 
   curl -s %s -d "SELECT * FROM sextant.node_monitoring WHERE node = '%s' ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
-`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql, w.ask.node)
+
+and in PromQL (a Prometheus data source of Grafana takes the same address):
+
+  curl -s %s --data-urlencode "query=avg by (node) (feature:node_monitoring:cpu_utilization_1m) or up"
+`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql, w.ask.node, w.ask.base+"/api/v1/query")
 	if w.simulated && len(names) == len(w.ask.features) {
 		w.screen.Print(`devices of every vendor, with one meaning (simulated ones here):
 

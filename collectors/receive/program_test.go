@@ -31,7 +31,7 @@ import (
 // away for a while. Each answer of the exporter has to be stored once or more under one
 // time; when the exporter goes, its series end with a staleness marker.
 func TestPrometheusProgram(t *testing.T) {
-	program, err := agent.BuildPrometheus(t.Context(), os.Stderr)
+	program, err := agent.BuildPrometheus(t.Context(), "prometheus", os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ func TestDemo(t *testing.T) {
 	if out := runPrinted(t, first, `curl -s \S+ -d "SELECT`); !strings.Contains(out, "cpu_utilization_1m:") {
 		t.Errorf("the printed SQL says %q", out)
 	}
+	compareWithPrometheus(t, runPrinted(t, first, `curl -s \S+/api/v1/query`), args[4])
 	began := time.Now()
 	interrupt(t, first)
 	if took := time.Since(began); took > 5*time.Second {

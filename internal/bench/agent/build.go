@@ -22,16 +22,20 @@ func buildAgent(ctx context.Context, o Options, progress io.Writer) (string, err
 	return path, goBuild(ctx, progress, o.Module, path, "./cmd/sextant-agent")
 }
 
-// buildPrometheus builds Prometheus at the version of the module, with the versions of its
+func buildPrometheus(ctx context.Context, o Options, progress io.Writer) (string, error) {
+	return buildUpstream(ctx, o, "prometheus", progress)
+}
+
+// buildUpstream builds a program of Prometheus (prometheus, promtool) at the version of the module, with the versions of its
 // go.mod, in a module beside it: its other dependencies do not belong into ours. Service
 // discovery is left out but for files, which makes the build and the program smaller.
-func buildPrometheus(ctx context.Context, o Options, progress io.Writer) (string, error) {
+func buildUpstream(ctx context.Context, o Options, program string, progress io.Writer) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-C", o.Module, "-m", "-f", "{{.Version}}", prometheus).Output()
 	if err != nil {
 		return "", fmt.Errorf("version of %s: %w", prometheus, withOutput(err))
 	}
 	dir := filepath.Join(o.CacheDir, "prometheus-"+strings.TrimPrefix(strings.TrimSpace(string(out)), "v"))
-	path := filepath.Join(dir, "prometheus")
+	path := filepath.Join(dir, program)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
@@ -48,8 +52,8 @@ func buildPrometheus(ctx context.Context, o Options, progress io.Writer) (string
 			return "", err
 		}
 	}
-	fmt.Fprintf(progress, "building %s, once: this takes minutes\n", filepath.Base(dir))
-	if err := goBuild(ctx, progress, src, path+".new", "-mod=mod", "-tags=netgo,remove_all_sd,enable_file_sd", prometheus+"/cmd/prometheus"); err != nil {
+	fmt.Fprintf(progress, "building %s of %s, once: this takes minutes\n", program, filepath.Base(dir))
+	if err := goBuild(ctx, progress, src, path+".new", "-mod=mod", "-tags=netgo,remove_all_sd,enable_file_sd", prometheus+"/cmd/"+program); err != nil {
 		return "", err
 	}
 	return path, os.Rename(path+".new", path)
@@ -74,12 +78,12 @@ func withOutput(err error) error {
 	return err
 }
 
-// BuildPrometheus builds Prometheus where the benchmark does, once, and returns the path of
-// its program. It is for tests that need a real sender.
-func BuildPrometheus(ctx context.Context, progress io.Writer) (string, error) {
+// BuildPrometheus builds a program of Prometheus where the benchmark does, once, and returns
+// its path. It is for tests that need the real sender, or the real reader.
+func BuildPrometheus(ctx context.Context, program string, progress io.Writer) (string, error) {
 	o, err := Options{}.withDefaults(ctx)
 	if err != nil {
 		return "", err
 	}
-	return buildPrometheus(ctx, o, progress)
+	return buildUpstream(ctx, o, program, progress)
 }

@@ -1,0 +1,159 @@
+// Package promapi serves the HTTP API of Prometheus over any storage.Queryable, with the
+// upstream engine, so that Grafana's Prometheus data source, promtool and the Go client
+// work unchanged. Answers, error types and status codes are those of Prometheus.
+package promapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/model/metadata"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/httputil"
+
+	"sextant/internal/bearer"
+)
+
+// Source is what is asked. An error that means "not now" or "too slow" is told apart by
+// Options.
+type Source interface {
+	storage.Queryable
+	// Metadata is what is known of each metric, by name.
+	Metadata(ctx context.Context) (map[string]metadata.Metadata, error)
+}
+
+// Options of the handler. The durations and counts are needed.
+type Options struct {
+	Lookback    time.Duration // how long a sample stands for its series, unless a query says otherwise
+	Timeout     time.Duration // of one query
+	MaxSamples  int           // that one query holds in memory
+	Concurrency int           // queries that run at once; the others wait, within Timeout
+	TokenFile   string        // holds the bearer token that requests must carry; empty asks for none
+	Version     string        // of this program
+
+	Away, TimedOut func(error) bool // whether an error of the source is of a store that is away, or gave up
+
+	Now        func() time.Time      // time.Now
+	Registerer prometheus.Registerer // nil registers nothing
+	Log        *slog.Logger          // slog.Default
+}
+
+// maxBody bounds a form that is posted, in bytes.
+const maxBody = 1 << 20
+
+type server struct {
+	Options
+	source Source
+	engine *promql.Engine
+	parser parser.Parser
+}
+
+// New is the handler of the paths below /api/v1/.
+func New(source Source, o Options) (http.Handler, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	guard, err := bearer.Guard(o.TokenFile, func(w http.ResponseWriter, why string) {
+		writeError(w, &apiError{http.StatusUnauthorized, "unauthorized", errors.New(why)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := parser.NewParser(parser.Options{})
+	s := &server{Options: o, source: source, parser: p, engine: promql.NewEngine(promql.EngineOpts{
+		Logger: o.Log, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout, LookbackDelta: o.Lookback,
+		ActiveQueryTracker: newGate(o.Concurrency), NoStepSubqueryIntervalFn: func(int64) int64 { return subqueryStep.Milliseconds() },
+		EnableAtModifier: true, EnableNegativeOffset: true, EnablePerStepStats: true, Parser: p,
+	})}
+	return guard(httputil.CompressionHandler{Handler: s.routes()}), nil
+}
+
+// subqueryStep is that of a subquery that names none: Prometheus' default evaluation
+// interval.
+const subqueryStep = time.Minute
+
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	both := func(path string, f answerer) {
+		mux.Handle("GET "+path, s.handle(f))
+		mux.Handle("POST "+path, s.handle(f))
+	}
+	both("/api/v1/query", s.query)
+	both("/api/v1/query_range", s.queryRange)
+	both("/api/v1/query_exemplars", s.exemplars)
+	both("/api/v1/format_query", s.formatQuery)
+	both("/api/v1/series", s.series)
+	both("/api/v1/labels", s.labelNames)
+	mux.Handle("GET /api/v1/label/{name}/values", s.handle(s.labelValues))
+	mux.Handle("GET /api/v1/metadata", s.handle(s.metadata))
+	mux.Handle("GET /api/v1/status/buildinfo", s.handle(s.buildInfo))
+	mux.Handle("GET /api/v1/rules", s.handle(s.rules))
+	mux.Handle("GET /api/v1/alerts", s.handle(s.alerts))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, &apiError{http.StatusNotFound, "not_found", fmt.Errorf("%s %.100s is not served here", r.Method, r.URL.Path)})
+	})
+	return mux
+}
+
+// answer is what a request is answered with.
+type answer struct {
+	data  any
+	notes []error // warnings of the API's own
+	from  annotated
+}
+
+type answerer func(r *http.Request) (answer, *apiError)
+
+func (s *server) handle(f answerer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if err := r.ParseForm(); err != nil {
+			writeError(w, badData(fmt.Errorf("error parsing form values: %w", err)))
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+		defer cancel()
+		a, failed := f(r.WithContext(ctx))
+		if a.from.done != nil {
+			defer a.from.done()
+		}
+		if failed != nil {
+			writeError(w, failed)
+			return
+		}
+		if err := writeAnswer(w, a, r.FormValue("query")); err != nil {
+			s.Log.Debug("answer cut off", "remote", r.RemoteAddr, "err", err)
+		}
+	})
+}
+
+// gate lets a number of queries through at once. It implements promql.QueryTracker.
+type gate chan struct{}
+
+func newGate(n int) gate { return make(gate, n) }
+
+func (g gate) GetMaxConcurrent() int { return cap(g) }
+func (g gate) Delete(int)            { <-g }
+func (g gate) Close() error          { return nil }
+
+func (g gate) Insert(ctx context.Context, _ string) (int, error) {
+	select {
+	case g <- struct{}{}:
+		return 0, nil
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return 0, promql.ErrQueryTimeout("query queue")
+		}
+		return 0, promql.ErrQueryCanceled("query queue")
+	}
+}
