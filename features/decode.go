@@ -35,9 +35,9 @@ var (
 
 	// A view is also the name of an SQL view in the database of these tables and views.
 	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
-		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "quality",
+		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
 		"samples", "samples_labelled", "schema_versions", "series", "slices",
-		"task_events", "tasks", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
+		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
 	reservedFeatures = []string{"tick", "known", "flags"}
 )
 
@@ -83,7 +83,7 @@ func (d *decoder) syntax(err error) {
 }
 
 func (d *decoder) view(n *yaml.Node) *View {
-	m, ok := d.mapping(n, "view", "version", "entity", "keys", "tier", "interval", "ttl", "owner", "description", "let", "features")
+	m, ok := d.mapping(n, "view", "version", "entity", "keys", "tier", "interval", "ttl", "owner", "description", "let", "sql", "features")
 	if !ok {
 		return nil
 	}
@@ -123,6 +123,9 @@ func (d *decoder) view(n *yaml.Node) *View {
 		v.Description = d.text(desc, "description")
 	}
 	let := d.let(m["let"])
+	if sql := m["sql"]; sql != nil {
+		v.SQL = d.sql(sql)
+	}
 	if list := m["features"]; d.required(n, list, "features") {
 		v.Features = d.features(list, v, let)
 	}
@@ -205,8 +208,12 @@ func (d *decoder) feature(n *yaml.Node, v *View, let []*fragment) Feature {
 		f.Description = d.text(desc, "description")
 	}
 	f.Default, f.Min, f.Max = d.number(m["default"], "default"), d.number(m["min"], "min"), d.number(m["max"], "max")
-	d.label(n, m["label"], &f)
 	d.bounds(n, f)
+	if v.SQL != "" {
+		d.columnOnly(m, f)
+		return f
+	}
+	d.label(n, m["label"], &f)
 	if expr := m["expr"]; d.required(n, expr, "expr") {
 		f.Expr = d.expr(expr, v, f, let)
 	}

@@ -19,6 +19,9 @@ func Parse(expr string) (parser.Expr, error) {
 // lookback for an expression that takes the latest sample.
 func (v *View) Window(lookback time.Duration) (time.Duration, error) {
 	var w time.Duration
+	if v.SQL != "" {
+		return 0, nil // it reads the store
+	}
 	for i := range v.Features {
 		reach, err := v.Features[i].Reach(lookback)
 		if err != nil {

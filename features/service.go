@@ -61,10 +61,14 @@ func (s *Service) Hash() string {
 }
 
 // Hash is the SHA-256, in hex, of what the view's rows mean: keys, interval, and for each
-// feature its expression, however it is laid out, type, unit and range.
+// feature its expression, however it is laid out, type, unit and range. The SQL of a view counts to the
+// letter.
 func (v *View) Hash() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s\n", v.Entity, strings.Join(v.Keys, ","), v.Interval)
+	if v.SQL != "" {
+		fmt.Fprintf(&b, "%q\n", v.SQL)
+	}
 	for i := range v.Features {
 		f := &v.Features[i]
 		fmt.Fprintf(&b, "%s %s %s %s %s %s %q\n", f.Name, f.DType, f.Label, f.Unit, optional(f.Min), optional(f.Max), f.Canonical())

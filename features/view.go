@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Feature is one named PromQL expression of a view.
+// Feature is one named value of a view: a PromQL expression, or a column of its SQL.
 type Feature struct {
 	Name        string
-	Expr        string
-	Label       string // String features: the label of the result that holds the value
+	Expr        string // PromQL; empty in a view that has SQL
+	Label       string // String features of PromQL: the label of the result that holds the value
 	DType       DType
 	Unit        string
 	Description string
@@ -44,6 +44,7 @@ type View struct {
 	TTL         time.Duration
 	Owner       string
 	Description string
+	SQL         string // what computes all features at once, in the store; empty: PromQL does, one by one
 	Features    []Feature
 	File        string
 	Line        int // line of the name in File
@@ -54,6 +55,14 @@ func (v *View) Ref() string { return fmt.Sprintf("%s@v%d", v.Name, v.Version) }
 
 // Table is the table that stores the view's rows: "features_node_monitoring_v1".
 func (v *View) Table() string { return fmt.Sprintf("features_%s_v%d", v.Name, v.Version) }
+
+// Expression is what computes feature i: its PromQL, or the SQL of the view.
+func (v *View) Expression(i int) string {
+	if v.SQL != "" {
+		return v.SQL
+	}
+	return v.Features[i].Expr
+}
 
 // Rows holds rows of one view, by column. Cols[f] belongs to View.Features[f]; all
 // columns, and every Keys[k], are as long as Tick.

@@ -53,7 +53,7 @@ type listed struct {
 	Range       string `json:"range"`
 	TTL         string `json:"ttl"`
 	Window      string `json:"window"` // how far before a tick it looks
-	Path        string `json:"path"`   // compiled, or engine and why
+	Path        string `json:"path"`   // compiled, sql, or engine and why
 	Table       string `json:"table"`
 	Expr        string `json:"expr"`
 	Description string `json:"description"`
@@ -149,6 +149,9 @@ func printList(out io.Writer, fs []listed, services []listedService) error {
 // compiled is the path of a feature whose expression is.
 const compiled = "compiled"
 
+// inSQL is the path of a feature that the store evaluates.
+const inSQL = "sql"
+
 // pathsOf says for each feature, as view@v1:feature, what computes it: its compiled
 // expression, or the PromQL engine, at many times the cost, and because of what.
 func pathsOf(views []*features.View) (map[string]string, error) {
@@ -157,6 +160,13 @@ func pathsOf(views []*features.View) (map[string]string, error) {
 		return nil, err
 	}
 	paths := map[string]string{}
+	for _, v := range views {
+		if v.SQL != "" {
+			for _, f := range v.Features {
+				paths[v.Ref()+":"+f.Name] = inSQL
+			}
+		}
+	}
 	e.Paths(func(v *features.View, feature string, why error) {
 		ref := v.Ref() + ":" + feature
 		if paths[ref] = compiled; why != nil {

@@ -22,12 +22,22 @@ type engined struct {
 	Why     string `json:"why"`
 }
 
+func compiledOf(paths map[string]string) int {
+	n := 0
+	for _, path := range paths {
+		if path == compiled {
+			n++
+		}
+	}
+	return n
+}
+
 func byEngine(set *features.Set, paths map[string]string) []engined {
 	list := []engined{}
 	for _, v := range set.Views {
 		for i := range v.Features {
 			ref := v.Ref() + ":" + v.Features[i].Name
-			if why := paths[ref]; why != compiled {
+			if why := paths[ref]; why != compiled && why != inSQL {
 				list = append(list, engined{ref, why})
 			}
 		}

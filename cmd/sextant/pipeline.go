@@ -131,7 +131,7 @@ func runPipeline(ctx context.Context, cfg *Config, views []*features.View, db *c
 	opts := kafka.ConsumerOptions{Group: cfg.Pipeline.Group, Topic: topics.Samples, Logger: log, Registerer: reg}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return runInventory(ctx, cfg, db, producer, log, reg) })
-	g.Go(func() error { return runTasks(ctx, cfg, db, producer, log, reg) })
+	g.Go(func() error { return runTasks(ctx, cfg, views, db, producer, log, reg) })
 	g.Go(func() error { return runSamples(ctx, cfg, views, opts, sink, run) })
 	return g.Wait()
 }

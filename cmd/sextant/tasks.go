@@ -14,9 +14,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
+	"sextant/features"
 	"sextant/internal/clickhouse"
 	"sextant/internal/exit"
+	"sextant/pipeline/derive"
 	"sextant/pipeline/kafka"
 	"sextant/pipeline/tasks"
 	schema "sextant/schema/tasks"
@@ -26,8 +29,9 @@ import (
 // tasksGroup is the consumer group that reads the task events.
 func tasksGroup(group string) string { return group + "-tasks" }
 
-// runTasks stores task events until ctx is done. dead keeps what can never be read.
-func runTasks(ctx context.Context, cfg *Config, db *clickhouse.DB, dead *kafka.Producer, log *slog.Logger, reg prometheus.Registerer) error {
+// runTasks stores task events until ctx is done, and where it owns partition 0 evaluates the
+// views of SQL. dead keeps what can never be read.
+func runTasks(ctx context.Context, cfg *Config, views []*features.View, db *clickhouse.DB, dead *kafka.Producer, log *slog.Logger, reg prometheus.Registerer) error {
 	sink := db.NewTaskSink()
 	run := tasks.Config{Metrics: tasks.NewMetrics(reg), Log: log, Dead: func(ctx context.Context, letters []tasks.DeadLetter) error {
 		for _, l := range letters {
@@ -38,8 +42,14 @@ func runTasks(ctx context.Context, cfg *Config, db *clickhouse.DB, dead *kafka.P
 		return nil
 	}}
 	opts := kafka.ConsumerOptions{Group: tasksGroup(cfg.Pipeline.Group), Topic: topics.Tasks, Logger: log}
+	beside := &deriving{cfg: cfg, views: views, db: db, metrics: derive.NewMetrics(reg), log: log}
 	return kafka.Consume(ctx, cfg.Kafka, opts, func(ctx context.Context, p *kafka.Partition) error {
-		return tasks.Run(ctx, offsetSource{p}, sink, run)
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return tasks.Run(ctx, offsetSource{p}, sink, run) })
+		if p.ID() == 0 {
+			g.Go(func() error { return beside.run(ctx) })
+		}
+		return g.Wait()
 	})
 }
 

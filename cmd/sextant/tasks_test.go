@@ -72,7 +72,7 @@ func (l *taskLine) consume(t *testing.T, group string) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- runTasks(ctx, &cfg, l.db, l.producer, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		done <- runTasks(ctx, &cfg, nil, l.db, l.producer, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	}()
 	return func() {
 		cancel()

@@ -49,12 +49,12 @@ func (s *server) listFeatures(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) describe(v *features.View) []described {
 	list := make([]described, 0, len(v.Features))
-	for _, f := range v.Features {
+	for i, f := range v.Features {
 		list = append(list, described{
 			Ref: v.Ref() + ":" + f.Name, Name: f.Name, View: v.Name, Version: v.Version, Latest: s.catalog.latest(v),
 			JoinKeys: v.Keys, DType: f.DType.String(), Unit: f.Unit, Description: f.Description,
 			Tier: v.Tier, Owner: v.Owner, Interval: v.Interval.Seconds(), TTL: v.TTL.Seconds(),
-			Min: f.Min, Max: f.Max, Default: f.Default, Expr: f.Expr,
+			Min: f.Min, Max: f.Max, Default: f.Default, Expr: v.Expression(i),
 		})
 	}
 	return list

@@ -118,6 +118,9 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"inventories", "ingest", r.InventoryDays},
 		{"inventory_parts", "ingest", r.InventoryDays},
 		{"inventory_links", "ingest", r.InventoryDays},
+		{"task_log", "day", taskLogDays},
+		{"sla_events", "breached", r.TasksDays},
+		{"derived_ticks", "tick", r.FeaturesDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err

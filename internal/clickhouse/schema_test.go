@@ -27,7 +27,10 @@ func rendered(t *testing.T, n names) string {
 		}
 		for _, f := range files {
 			var data any = viewData{names: n, v: v, latest: 1}
-			if dir == "views" {
+			switch {
+			case strings.HasSuffix(f, "sla_breaches.sql"):
+				data = breachData{names: n, views: 1}
+			case dir == "views":
 				data = accounts{names: n, days: 30}
 			}
 			text, err := renderFile(schema.Files, f, data)

@@ -1,9 +1,11 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sextant/features"
@@ -19,6 +21,7 @@ var reserved = map[string]bool{
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
+	"task_log": true, "task_snapshots": true, "nodes_at": true, "task_log_of_events": true, "tasks_at": true, "sla_events": true, "derived_ticks": true,
 }
 
 // ApplyViews makes the store ready for rows of views: a table for each version, a column
@@ -27,7 +30,7 @@ var reserved = map[string]bool{
 // on. A feature whose type changed is an error: give the view a new version.
 func (db *DB) ApplyViews(ctx context.Context, views []*features.View) error {
 	var errs []error
-	for _, v := range views {
+	for _, v := range inOrder(views) {
 		if err := db.applyView(ctx, v); err != nil {
 			errs = append(errs, fmt.Errorf("feature view %s version %d: %w", v.Name, v.Version, err))
 		}
@@ -35,9 +38,21 @@ func (db *DB) ApplyViews(ctx context.Context, views []*features.View) error {
 	return errors.Join(errs...)
 }
 
+// inOrder puts views of SQL last: they may read the tables of the others.
+func inOrder(views []*features.View) []*features.View {
+	views = slices.Clone(views)
+	slices.SortStableFunc(views, func(a, b *features.View) int { return cmp.Compare(min(len(a.SQL), 1), min(len(b.SQL), 1)) })
+	return views
+}
+
 func (db *DB) applyView(ctx context.Context, v *features.View) error {
 	if err := checkView(v); err != nil {
 		return err
+	}
+	if v.SQL != "" {
+		if err := db.checkSQL(ctx, v); err != nil {
+			return err
+		}
 	}
 	text, err := renderFile(schema.Files, "features/table.sql", viewData{names: db.names, v: v})
 	if err != nil {
@@ -254,7 +269,7 @@ func (db *DB) registerView(ctx context.Context, v *features.View) error {
 	}
 	for i := range v.Features {
 		f := &v.Features[i]
-		if err := batch.Append(v.Name, int64(v.Version), f.Name, uint32(i), baseType(f.DType), f.Unit, f.Expr, f.Description,
+		if err := batch.Append(v.Name, int64(v.Version), f.Name, uint32(i), baseType(f.DType), f.Unit, v.Expression(i), f.Description,
 			v.Entity, v.Keys, v.Tier, v.Interval.Milliseconds(), v.TTL.Milliseconds(), v.Owner); err != nil {
 			return errors.Join(err, batch.Close())
 		}

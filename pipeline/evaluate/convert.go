@@ -9,7 +9,7 @@ import (
 // maxExactInt is the largest magnitude below which a float64 holds every integer.
 const maxExactInt = 1 << 53
 
-// convert turns a result into the value that a feature of that type stores, NaN for
+// Convert turns a result into the value that a feature of that type stores, NaN for
 // NULL. It reports false when the value lies outside the type or the valid range; NaN is
 // no value and no fault.
 //
@@ -20,7 +20,7 @@ const maxExactInt = 1 << 53
 // An infinity, as from a division by zero, is outside every range: no model or JSON can
 // hold it. A feature's default is not applied here but by who serves it: a stored
 // default could not be told from a measured value.
-func convert(f *features.Feature, v float64) (num float64, ok bool) {
+func Convert(f *features.Feature, v float64) (num float64, ok bool) {
 	if math.IsNaN(v) {
 		return v, true
 	}

@@ -41,7 +41,7 @@ func TestConvert(t *testing.T) {
 		if c.ranged {
 			f.Min, f.Max = &low, &high
 		}
-		got, ok := convert(f, c.in)
+		got, ok := Convert(f, c.in)
 		if ok != c.ok || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%v(%v), ranged %v: got %v, %v, want %v, %v", c.dtype, c.in, c.ranged, got, ok, c.want, c.ok)
 		}

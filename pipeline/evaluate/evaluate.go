@@ -72,13 +72,16 @@ type Counts struct {
 	OutOfRange  uint64 // values outside the valid range or the type: NULL
 }
 
-// New checks and compiles the views. Every fault is reported at once.
+// New checks and compiles the views of PromQL; views of SQL are left out. Every fault is reported at once.
 func New(views []*features.View, o Options) (*Evaluator, error) {
 	p := &parsed{parser.NewParser(parser.Options{}), map[string]parser.Expr{}}
 	e := &Evaluator{engine: newEngine(o.Lookback, p), store: window.NewStore(o.GroupSize)}
 	e.set = compile.NewSet(e.store, o.Lookback)
 	var errs []error
 	for _, def := range views {
+		if def.SQL != "" {
+			continue // the store evaluates it: pipeline/derive
+		}
 		v := &view{View: def, counts: make([]Counts, len(def.Features)), exprs: make([]expression, len(def.Features))}
 		for i, f := range def.Features {
 			if err := e.compile(v, i, p, o); err != nil {

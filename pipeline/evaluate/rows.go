@@ -122,7 +122,7 @@ func (x *rowIndex) putAll(v float64) {
 }
 
 func (x *rowIndex) number(v float64) float64 {
-	num, ok := convert(x.def, v)
+	num, ok := Convert(x.def, v)
 	if !ok {
 		x.counts.OutOfRange++
 	}

@@ -449,6 +449,197 @@ COMMENT 'Feature services that were applied, by place. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`feature_services` ON CLUSTER `main` AS `sextant`.`feature_services_local`
 ENGINE = Distributed(`main`, 'sextant', 'feature_services_local', cityHash64(name));
+---- migrations/00015_task_log.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- The events that a day's questions about tasks need, so that a question costs what the
+-- tasks of the day cost and not what all tasks ever cost: the events that came on the day,
+-- and, carried to it (queries/task_log_carry.sql), those of the tasks that had not ended when
+-- it began, or had within a day. Rows of an event that came again merge into one, which
+-- keeps when it came first: what was known at a time stays what was known. Read it through
+-- tasks_at, which needs no FINAL.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`task_log_local` ON CLUSTER `main`
+(
+    day Date COMMENT 'of arrival, or that the event was carried to',
+    cluster LowCardinality(String),
+    task String,
+    place UInt256 COMMENT 'orders the events of a task: 48 bits of time, 64 of sequence, 8 of the state, 96 of the id, 40 of the content' CODEC(ZSTD(1)),
+    ingest SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'first append time of the broker' CODEC(Delta, ZSTD(1)),
+    time SimpleAggregateFunction(any, DateTime64(3, 'UTC')) COMMENT 'when it happened' CODEC(Delta, ZSTD(1)),
+    state SimpleAggregateFunction(any, LowCardinality(String)),
+    kind SimpleAggregateFunction(any, LowCardinality(String)),
+    tenant SimpleAggregateFunction(any, LowCardinality(String)),
+    queue SimpleAggregateFunction(any, LowCardinality(String)),
+    type SimpleAggregateFunction(any, LowCardinality(String)),
+    priority SimpleAggregateFunction(any, Nullable(Int64)),
+    owners SimpleAggregateFunction(any, UInt8) COMMENT 'length of the owner chain',
+    group_id SimpleAggregateFunction(any, String),
+    group_size SimpleAggregateFunction(any, UInt32),
+    dependencies SimpleAggregateFunction(any, Array(String)),
+    node SimpleAggregateFunction(any, LowCardinality(String)),
+    devices SimpleAggregateFunction(any, Array(String)),
+    requests SimpleAggregateFunction(any, UInt8) COMMENT '1: the event says what the task asks for',
+    cpu_cores SimpleAggregateFunction(any, Float64),
+    memory_bytes SimpleAggregateFunction(any, Float64),
+    storage_bytes SimpleAggregateFunction(any, Float64),
+    accelerators SimpleAggregateFunction(any, Float64) COMMENT 'of all vendors',
+    deadline SimpleAggregateFunction(any, Nullable(DateTime64(3, 'UTC'))),
+    max_queue_seconds SimpleAggregateFunction(any, Nullable(Float64)),
+    latency_target_seconds SimpleAggregateFunction(any, Nullable(Float64)),
+    simulated SimpleAggregateFunction(any, UInt8)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY day
+ORDER BY (day, cluster, task, place)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Events of the tasks that live, by day. Read through tasks_at.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`task_log` ON CLUSTER `main` AS `sextant`.`task_log_local`
+ENGINE = Distributed(`main`, 'sextant', 'task_log_local', cityHash64(cluster, task));
+
+-- +goose StatementBegin
+CREATE MATERIALIZED VIEW IF NOT EXISTS `sextant`.task_log_of_events ON CLUSTER `main` TO `sextant`.`task_log_local` AS
+SELECT
+    toDate(ingest) AS day, cluster, task,
+    bitOr(bitOr(bitOr(bitOr(
+        bitShiftLeft(toUInt256(toUnixTimestamp64Milli(time)), 208),
+        bitShiftLeft(toUInt256(sequence), 144)),
+        bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
+        bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
+        toUInt256(bitAnd(content, 0xffffffffff))) AS place,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
+    e.requests['ephemeral_storage_bytes'] AS storage_bytes,
+    arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,
+    deadline, max_queue_seconds, latency_target_seconds, simulated
+FROM `sextant`.`task_events_local` AS e;
+-- +goose StatementEnd
+
+-- The tasks as tasks_at gives them, for the time that the views of one tick are evaluated.
+-- Each evaluation has a partition of its own and drops it; what a crash leaves expires.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`task_snapshots_local` ON CLUSTER `main`
+(
+    run UInt64 COMMENT 'of the evaluation',
+    made DateTime DEFAULT now(),
+    cluster LowCardinality(String),
+    task String,
+    state LowCardinality(String),
+    changed DateTime64(3, 'UTC'),
+    began DateTime64(3, 'UTC'),
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String),
+    priority Nullable(Int64),
+    owners UInt8,
+    group_id String,
+    group_size UInt32,
+    dependencies Array(String),
+    node LowCardinality(String),
+    cpu_cores Float64,
+    memory_bytes Float64,
+    storage_bytes Float64,
+    accelerators Float64,
+    deadline Nullable(DateTime64(3, 'UTC')),
+    max_queue_seconds Nullable(Float64),
+    latency_target_seconds Nullable(Float64),
+    simulated UInt8,
+    submitted Nullable(DateTime64(3, 'UTC')),
+    scheduled Nullable(DateTime64(3, 'UTC')),
+    started Nullable(DateTime64(3, 'UTC')),
+    evicted Nullable(DateTime64(3, 'UTC')),
+    attempts UInt32,
+    evictions UInt32,
+    ended UInt8,
+    waits UInt8,
+    bound UInt8,
+    waiting_since Nullable(DateTime64(3, 'UTC')),
+    queue_seconds Nullable(Float64),
+    run_seconds Nullable(Float64)
+)
+ENGINE = MergeTree
+PARTITION BY run
+ORDER BY (cluster, task)
+TTL made + INTERVAL 1 HOUR
+SETTINGS ttl_only_drop_parts = 1
+COMMENT 'Tasks at the tick that is evaluated, while it is.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`task_snapshots` ON CLUSTER `main` AS `sextant`.`task_snapshots_local`
+ENGINE = Distributed(`main`, 'sextant', 'task_snapshots_local', cityHash64(cluster, task));
+---- migrations/00016_sla_events.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- One row for each promise that was broken: the first time that it was seen, and how the
+-- task, its node and its queue stood then. A breach is written again by a replay and by a
+-- second pipeline: of all its rows the one that was known first stays.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`sla_events_local` ON CLUSTER `main`
+(
+    cluster LowCardinality(String),
+    task String,
+    kind LowCardinality(String) COMMENT 'queue_time, deadline or latency',
+    breached DateTime64(3, 'UTC') COMMENT 'when the promise was broken' CODEC(Delta, ZSTD(1)),
+    tick DateTime64(3, 'UTC') COMMENT 'at which it was seen' CODEC(Delta, ZSTD(1)),
+    known DateTime64(3, 'UTC') COMMENT 'from when it could be known' CODEC(Delta, ZSTD(1)),
+    promised Float64 COMMENT 's: the longest wait, from submission to the deadline, or the latency',
+    measured Float64 COMMENT 's: likewise, what it was at the tick',
+    state LowCardinality(String) COMMENT 'of the task at the tick, as all below',
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String),
+    priority Nullable(Int64),
+    node LowCardinality(String),
+    devices Array(String),
+    waited_seconds Nullable(Float64),
+    evictions UInt32,
+    queue_length UInt32 COMMENT 'tasks that wait in its queue',
+    tenant_running UInt32 COMMENT 'tasks of its tenant that are bound',
+    node_tasks UInt32 COMMENT 'tasks that are bound to its node, itself among them',
+    node_cpu_busy Nullable(Float32) COMMENT 'share of the CPU time of its node that was busy, over 1 min',
+    node_memory_used Nullable(Float32) COMMENT 'share of the memory of its node',
+    device_busy Nullable(Float32) COMMENT 'mean of the busy shares of its accelerators over a minute, or of all of its node',
+    simulated UInt8,
+    rank Int64 MATERIALIZED -toUnixTimestamp64Milli(known) COMMENT 'the first stays'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', rank)
+PARTITION BY toYYYYMM(breached)
+ORDER BY (cluster, task, kind)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Promises that were broken, once each. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`sla_events` ON CLUSTER `main` AS `sextant`.`sla_events_local`
+ENGINE = Distributed(`main`, 'sextant', 'sla_events_local', cityHash64(cluster, task));
+---- migrations/00017_derived_ticks.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Which ticks the store has evaluated of each view of SQL, and as of when: where a restart
+-- goes on, and what a backfill asks again to get the same rows. A row is written after the rows
+-- of the tick. The view task_log is the daily carry, the view sla the search for breaches.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`derived_ticks_local` ON CLUSTER `main`
+(
+    view String COMMENT 'name@version',
+    tick DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    known DateTime64(3, 'UTC') COMMENT 'what came later was not used' CODEC(Delta, ZSTD(1)),
+    rows UInt64 COMMENT 'rows that the query gave',
+    written DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', written)
+PARTITION BY toYYYYMM(tick)
+ORDER BY (view, tick)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Ticks of the views that the store evaluates. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`derived_ticks` ON CLUSTER `main` AS `sextant`.`derived_ticks_local`
+ENGINE = Distributed(`main`, 'sextant', 'derived_ticks_local', cityHash64(view));
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -754,6 +945,27 @@ FROM
 )
 WHERE removed = 0
 ORDER BY node
+---- views/nodes_at.sql
+-- What each node was made of, by the inventories that had begun by known:
+-- nodes_at(known = …). Nodes that were gone by then have no row.
+CREATE OR REPLACE VIEW `sextant`.nodes_at ON CLUSTER `main` AS
+SELECT node, zone, rack, threads, memory_bytes, accelerators, cordoned
+FROM
+(
+    SELECT
+        i.node AS node,
+        argMax(i.zone, i.since) AS zone,
+        argMax(i.rack, i.since) AS rack,
+        argMax(tuple(i.threads), i.since).1 AS threads,
+        argMax(tuple(i.memory_bytes), i.since).1 AS memory_bytes,
+        argMax(i.accelerators, i.since) AS accelerators,
+        argMax(i.cordoned, i.since) AS cordoned,
+        argMax(i.removed, i.since) AS removed
+    FROM `sextant`.inventories AS i
+    WHERE i.since <= {known:DateTime64(3, 'UTC')}
+    GROUP BY node
+)
+WHERE removed = 0
 ---- views/quality.sql
 -- What was wrong over the last day, and is: per node, and per metric (of a device) or
 -- target, the time of the first and the last scrape at which a flag was in force, the
@@ -917,6 +1129,62 @@ FROM
     ) AS e
     GROUP BY cluster, task
 )
+---- views/tasks_at.sql
+-- What each task was at a tick, by the events that happened before it and had come by
+-- known: tasks_at(tick = …, known = …). Facts and times are as in tasks; a task that waits has
+-- waited, and one that runs has run, up to the tick. It has the tasks that had not ended when
+-- the day of known began, or had within a day before, and those that came on the day.
+CREATE OR REPLACE VIEW `sextant`.tasks_at ON CLUSTER `main` AS
+SELECT
+    *,
+    state IN ('cancelled', 'failed', 'finished') AS ended,
+    state IN ('submitted', 'queued', 'evicted') AS waits,
+    state IN ('scheduled', 'started') AS bound,
+    coalesce(if(queued > scheduled, NULL, queued), submitted) AS waiting_since,
+    coalesce(scheduled, if(ended, changed, NULL)) AS waiting_until,
+    dateDiff('millisecond', waiting_since, coalesce(waiting_until, {tick:DateTime64(3, 'UTC')})) / 1000 AS waited,
+    dateDiff('millisecond', started, if(state IN ('scheduled', 'started'), {tick:DateTime64(3, 'UTC')}, changed)) / 1000 AS ran,
+    if(waited < 0, 0, waited) AS queue_seconds,
+    if(ran < 0, 0, ran) AS run_seconds
+FROM
+(
+    SELECT
+        cluster,
+        task,
+        argMaxIf(e.state, place, e.state != 'updated') AS state,
+        maxIf(e.time, e.state != 'updated') AS changed,
+        min(e.time) AS began,
+        argMaxIf(e.kind, place, e.kind != '') AS kind,
+        argMaxIf(e.tenant, place, e.tenant != '') AS tenant,
+        argMaxIf(e.queue, place, e.queue != '') AS queue,
+        argMaxIf(e.type, place, e.type != '') AS type,
+        argMaxIf(e.priority, place, e.priority IS NOT NULL) AS priority,
+        argMaxIf(e.owners, place, e.owners != 0) AS owners,
+        argMaxIf(e.group_id, place, e.group_id != '') AS group_id,
+        argMaxIf(e.group_size, place, e.group_size != 0) AS group_size,
+        argMaxIf(e.dependencies, place, notEmpty(e.dependencies)) AS dependencies,
+        argMaxIf(e.node, place, e.node != '') AS node,
+        argMaxIf(e.node, place, notEmpty(e.devices)) AS devices_node,
+        if(devices_node = node, argMaxIf(e.devices, place, notEmpty(e.devices)), []) AS devices,
+        argMaxIf(e.cpu_cores, place, e.requests != 0) AS cpu_cores,
+        argMaxIf(e.memory_bytes, place, e.requests != 0) AS memory_bytes,
+        argMaxIf(e.storage_bytes, place, e.requests != 0) AS storage_bytes,
+        argMaxIf(e.accelerators, place, e.requests != 0) AS accelerators,
+        argMaxIf(e.deadline, place, e.deadline IS NOT NULL) AS deadline,
+        argMaxIf(e.max_queue_seconds, place, e.max_queue_seconds IS NOT NULL) AS max_queue_seconds,
+        argMaxIf(e.latency_target_seconds, place, e.latency_target_seconds IS NOT NULL) AS latency_target_seconds,
+        max(e.simulated) AS simulated,
+        minOrNullIf(e.time, e.state = 'submitted') AS submitted,
+        minOrNullIf(e.time, e.state = 'queued') AS queued,
+        minOrNullIf(e.time, e.state IN ('scheduled', 'started')) AS scheduled,
+        maxOrNullIf(e.time, e.state = 'started') AS started,
+        maxOrNullIf(e.time, e.state = 'evicted') AS evicted,
+        toUInt32(uniqExactIf(place, e.state = 'started')) AS attempts,
+        toUInt32(uniqExactIf(place, e.state = 'evicted')) AS evictions
+    FROM `sextant`.task_log AS e
+    WHERE e.day = toDate({known:DateTime64(3, 'UTC')}) AND e.ingest <= {known:DateTime64(3, 'UTC')} AND e.time < {tick:DateTime64(3, 'UTC')}
+    GROUP BY cluster, task
+)
 ---- views/tasks_running.sql
 -- What is bound to each node: its tasks and what they asked for.
 CREATE OR REPLACE VIEW `sextant`.tasks_running ON CLUSTER `main` AS
@@ -1050,6 +1318,122 @@ FROM `sextant`.`features_node_test_v1` FINAL
 WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND tick < fromUnixTimestamp64Milli(toInt64(?), 'UTC')
 ORDER BY `node`, tick
 SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/sla_breaches.sql
+-- Keeps the promises that were broken by the tick and are not kept yet, with how the task, its
+-- node and its queue stood. Latency is what the task's server measured and exports as
+-- task_latency_seconds{task="…"}: the newest sample of the minute before.
+INSERT INTO `sextant`.sla_events (cluster, task, kind, breached, tick, known, promised, measured, state, tenant, queue, type, priority, node, devices,
+    waited_seconds, evictions, queue_length, tenant_running, node_tasks, node_cpu_busy, node_memory_used, device_busy, simulated)
+WITH
+    fresh AS
+    (
+        SELECT
+            t.cluster AS cluster, t.task AS task, v.1 AS kind, assumeNotNull(v.2) AS breached, assumeNotNull(v.3) AS promised, assumeNotNull(v.4) AS measured,
+            t.state AS state, t.tenant AS tenant, t.queue AS queue, t.type AS type, t.priority AS priority, t.node AS node,
+            t.queue_seconds AS waited, t.evictions AS evictions, t.simulated AS simulated
+        FROM `sextant`.task_snapshots AS t
+        LEFT JOIN
+        (
+            SELECT n.labels['task'] AS task, argMaxOrNull(s.value, s.ts) AS seconds, max(s.ts) AS at
+            FROM `sextant`.samples AS s
+            INNER JOIN `sextant`.series AS n ON n.id = s.series
+            WHERE s.series IN (SELECT id FROM `sextant`.series WHERE name = 'task_latency_seconds') AND bitAnd(s.flags, 2) = 0
+                AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
+            GROUP BY task
+        ) AS l ON l.task = t.task
+        ARRAY JOIN
+        [
+            ('queue_time', if(t.queue_seconds > t.max_queue_seconds, addMilliseconds(t.waiting_since, toInt64(t.max_queue_seconds * 1000)), NULL),
+                t.max_queue_seconds, t.queue_seconds),
+            ('deadline', if(t.deadline < if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')}), t.deadline, NULL),
+                dateDiff('millisecond', t.began, t.deadline) / 1000, dateDiff('millisecond', t.began, if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')})) / 1000),
+            ('latency', if(t.bound AND l.seconds > t.latency_target_seconds, l.at, NULL), t.latency_target_seconds, l.seconds)
+        ] AS v
+        WHERE t.run = {run:UInt64} AND v.2 IS NOT NULL
+            AND (t.cluster, t.task, v.1) NOT IN (SELECT cluster, task, kind FROM `sextant`.sla_events)
+    )
+SELECT
+    f.cluster, f.task, f.kind, f.breached, {tick:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}, f.promised, f.measured, f.state, f.tenant, f.queue, f.type,
+    f.priority, f.node, d.devices, f.waited, f.evictions, q.waiting, n.running, m.tasks,
+    u.cpu, u.memory, a.busy, f.simulated
+FROM fresh AS f
+LEFT JOIN
+(
+    SELECT e.cluster AS cluster, e.task AS task,
+        if(argMaxIf(e.node, e.place, notEmpty(e.devices)) = argMaxIf(e.node, e.place, e.node != ''), argMaxIf(e.devices, e.place, notEmpty(e.devices)), []) AS devices
+    FROM `sextant`.task_log AS e
+    WHERE e.day = toDate({known:DateTime64(3, 'UTC')}) AND e.ingest <= {known:DateTime64(3, 'UTC')} AND e.time < {tick:DateTime64(3, 'UTC')}
+        AND (e.cluster, e.task) IN (SELECT cluster, task FROM fresh)
+    GROUP BY cluster, task
+) AS d ON d.cluster = f.cluster AND d.task = f.task
+LEFT JOIN
+(
+    SELECT cluster, queue, toUInt32(countIf(waits)) AS waiting FROM `sextant`.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, queue
+) AS q ON q.cluster = f.cluster AND q.queue = f.queue
+LEFT JOIN
+(
+    SELECT cluster, tenant, toUInt32(countIf(bound)) AS running FROM `sextant`.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, tenant
+) AS n ON n.cluster = f.cluster AND n.tenant = f.tenant
+LEFT JOIN
+(
+    SELECT cluster, node, toUInt32(count()) AS tasks FROM `sextant`.task_snapshots WHERE run = {run:UInt64} AND bound AND node != '' GROUP BY cluster, node
+) AS m ON m.cluster = f.cluster AND m.node = f.node
+LEFT JOIN
+(
+    SELECT n.node AS node, avgOrNull(s.value) AS busy
+    FROM `sextant`.samples AS s
+    INNER JOIN `sextant`.series AS n ON n.id = s.series
+    WHERE s.series IN (SELECT id FROM `sextant`.series WHERE name = 'accel_busy_ratio' AND node IN (SELECT node FROM fresh)) AND bitAnd(s.flags, 2) = 0
+        AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
+    GROUP BY node
+) AS a ON a.node = f.node
+LEFT JOIN
+(
+    SELECT w.node AS node, argMax(w.cpu_utilization_1m, w.tick) AS cpu, argMax(w.memory_used_ratio_1m, w.tick) AS memory
+    FROM `sextant`.node_monitoring AS w
+    WHERE w.tick > {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND w.tick <= {tick:DateTime64(3, 'UTC')} AND w.known <= {known:DateTime64(3, 'UTC')}
+        AND w.node IN (SELECT node FROM fresh)
+    GROUP BY w.node
+) AS u ON u.node = f.node
+---- queries/task_log_carry.sql
+-- Carries to a day the events of the tasks that had not ended when it began, or had within
+-- the day before. It takes the events of the day itself too: those that came before the table
+-- was there. Run again it adds nothing.
+INSERT INTO `sextant`.task_log
+SELECT
+    {day:Date} AS day, cluster, task,
+    bitOr(bitOr(bitOr(bitOr(
+        bitShiftLeft(toUInt256(toUnixTimestamp64Milli(time)), 208),
+        bitShiftLeft(toUInt256(sequence), 144)),
+        bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
+        bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
+        toUInt256(bitAnd(content, 0xffffffffff))) AS place,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
+    e.requests['ephemeral_storage_bytes'] AS storage_bytes,
+    arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,
+    deadline, max_queue_seconds, latency_target_seconds, simulated
+FROM `sextant`.task_events AS e
+WHERE e.ingest < {day:Date} + INTERVAL 1 DAY AND (cluster, task) IN
+(
+    SELECT cluster, task
+    FROM `sextant`.task_events
+    WHERE ingest < {day:Date} + INTERVAL 1 DAY
+    GROUP BY cluster, task
+    HAVING
+        argMaxIf(state, (time, sequence, indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)),
+            state != 'updated' AND ingest < {day:Date}) NOT IN ('cancelled', 'failed', 'finished')
+        OR maxIf(time, state != 'updated' AND ingest < {day:Date}) >= {day:Date} - INTERVAL 1 DAY
+)
+SETTINGS distributed_product_mode = 'local'
+---- queries/task_snapshot.sql
+INSERT INTO `sextant`.task_snapshots (run, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
+    node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds)
+SELECT {run:UInt64}, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
+    node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds
+FROM `sextant`.tasks_at(tick = {tick:DateTime64(3, 'UTC')}, known = {known:DateTime64(3, 'UTC')})
 ---- queries/tasks.sql
 SELECT cluster, task, name, state, tenant, queue, node, changed, toFloat64(ifNull(queue_seconds, nan)), toFloat64(ifNull(run_seconds, nan)), reason
 FROM `sextant`.tasks

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sextant/features"
+	"sextant/internal/clickhouse"
+	"sextant/pipeline/derive"
+	"sextant/pipeline/kafka"
+	"sextant/schema/topics"
+)
+
+// Times of the views of SQL.
+const (
+	deriveWrite   = 5 * time.Second  // from the end of lateness until rows of a tick are written
+	deriveSettle  = 2 * time.Second  // clocks that differ, and inserts under way
+	deriveWait    = 30 * time.Second // for the group of the task events, in one round
+	deriveCatchUp = 30               // ticks
+)
+
+// deriving is what the owner of partition 0 of the task events does beside: one member of the
+// group evaluates the views of SQL. While a partition changes hands there may be two,
+// which is harmless.
+type deriving struct {
+	cfg     *Config
+	views   []*features.View
+	db      *clickhouse.DB
+	metrics *derive.Metrics
+	log     *slog.Logger
+}
+
+// run evaluates until ctx is done.
+func (d *deriving) run(ctx context.Context) error {
+	group, err := kafka.NewFollower(d.cfg.Kafka, tasksGroup(d.cfg.Pipeline.Group), topics.Tasks)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer group.Close()
+	err = derive.Run(ctx, d.db.NewDeriveStore(), derive.Config{
+		Views:    d.views,
+		Schedule: derive.Schedule{Delay: d.cfg.Pipeline.Lateness.D() + deriveWrite, Settle: deriveSettle, CatchUp: deriveCatchUp},
+		Stored: func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, deriveWait)
+			defer cancel()
+			return group.Await(ctx)
+		},
+		Metrics: d.metrics, Log: d.log,
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil // the partition went elsewhere
+	}
+	return err
+}

@@ -1,0 +1,351 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+
+	"sextant/features"
+	"sextant/pipeline/derive"
+	schema "sextant/schema/sql"
+)
+
+// Limits of one query of a view of SQL, so that one that grew out of hand harms neither
+// the store nor the process that takes its rows.
+const (
+	deriveSeconds = 30
+	deriveMemory  = 4 << 30 // bytes, in the store
+	deriveRows    = 5_000_000
+	carryTimeout  = 30 * time.Minute
+)
+
+// taskLogDays is how many days of task_log are kept: how far back a view that reads
+// tasks_at can be filled.
+const taskLogDays = 35
+
+// DeriveStore evaluates views of SQL. It is a derive.Store.
+type DeriveStore struct {
+	db     *DB
+	outage outage
+
+	mu      sync.Mutex
+	carried map[int64]bool       // guarded by mu: days, in unix ms, that task_log has whole
+	runs    map[derive.At]uint64 // guarded by mu: snapshots of the tasks
+}
+
+// NewDeriveStore returns the store of views of SQL. It has nothing to close.
+func (db *DB) NewDeriveStore() *DeriveStore {
+	return &DeriveStore{db: db, outage: outage{log: db.log}, carried: map[int64]bool{}, runs: map[derive.At]uint64{}}
+}
+
+// sqlOf is the query of a view for this installation, with the tasks from there. Times are
+// in UTC, whatever zone the server lives in.
+func (n names) sqlOf(v *features.View, tasks string) string {
+	return strings.NewReplacer(features.SQLDatabase, n.DB(), features.SQLTasks, "("+tasks+")",
+		features.SQLTick, "{tick:DateTime64(3, 'UTC')}", features.SQLKnown, "{known:DateTime64(3, 'UTC')}").Replace(v.SQL)
+}
+
+// snapshot selects the tasks of an evaluation.
+func (n names) snapshot() string {
+	return "SELECT * FROM " + n.Table("task_snapshots") + " WHERE run = {run:UInt64}"
+}
+
+func parameterTime(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")
+}
+
+// question carries the times and the limits of a query.
+func (db *DB) question(ctx context.Context, at derive.At, run uint64) context.Context {
+	settings := ch.Settings{
+		"max_execution_time": deriveSeconds,
+		"max_memory_usage":   deriveMemory,
+		"max_result_rows":    deriveRows,
+	}
+	if db.cfg.Cluster != "" {
+		settings["distributed_product_mode"] = "global"
+	}
+	return ch.Context(ctx, ch.WithSettings(settings),
+		ch.WithParameters(ch.Parameters{"tick": parameterTime(at.Tick), "known": parameterTime(at.Known), "run": strconv.FormatUint(run, 10)}))
+}
+
+// Derive evaluates the query of v, after Prepare.
+func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At) (*features.Rows, error) {
+	run := s.runOf(at)
+	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
+	defer cancel()
+	var columns []string
+	for _, k := range v.Keys {
+		columns = append(columns, "toString("+ident(k)+")")
+	}
+	columns = append(columns, fmt.Sprintf("toInt64(%d)", at.Tick), fmt.Sprintf("toInt64(%d)", at.Known), "toUInt16(0)")
+	for _, c := range (viewData{v: v}).Columns() {
+		columns = append(columns, c.Read())
+	}
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM (\n" + s.db.names.sqlOf(v, s.db.names.snapshot()) + "\n)"
+	rows, err := s.db.conn.Query(s.db.question(ctx, at, run), text)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", v.Ref(), err)
+	}
+	defer rows.Close()
+	out, err := scanRows(rows, v)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", v.Ref(), err)
+	}
+	out.Flags = nil // they are of samples, and these rows are of more than one entity's
+	return out, nil
+}
+
+// WriteDerived makes rows durable: the same rows of the same tick are one insert, however
+// often they come.
+func (s *DeriveStore) WriteDerived(ctx context.Context, r *features.Rows, at derive.At) error {
+	if len(r.Tick) == 0 {
+		return nil
+	}
+	h := newHasher()
+	hashRows(h, r)
+	t := viewTable(r.View)
+	return s.insert(ctx, &step{table: t, rows: len(r.Tick), bytes: h.bytes, token: token(t.name, fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick), h.sum()),
+		append: func(w *columnWriter) { appendRows(w, r) }})
+}
+
+func (s *DeriveStore) insert(ctx context.Context, st *step) error {
+	if err := s.db.insertUntil(ctx, st, &s.outage); err != nil {
+		return fmt.Errorf("%d rows to %s: %w", st.rows, st.table.name, err)
+	}
+	return nil
+}
+
+// Prepare carries the living tasks into the day of the tick, once, and takes a snapshot of
+// the tasks, which all views of the tick share.
+func (s *DeriveStore) Prepare(ctx context.Context, at derive.At) error {
+	if err := s.carryOnce(ctx, at.Known-at.Known%(24*time.Hour).Milliseconds()); err != nil {
+		return err
+	}
+	text, err := renderFile(schema.Files, "queries/task_snapshot.sql", s.db.names)
+	if err != nil {
+		return err
+	}
+	run := rand.Uint64()
+	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
+	defer cancel()
+	if err := s.db.conn.Exec(s.db.question(ctx, at, run), text); err != nil {
+		return fmt.Errorf("snapshot of the tasks: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs[at] = run
+	return nil
+}
+
+// Release drops the snapshot of Prepare.
+func (s *DeriveStore) Release(ctx context.Context, at derive.At) error {
+	run := s.runOf(at)
+	s.mu.Lock()
+	delete(s.runs, at)
+	s.mu.Unlock()
+	if err := s.db.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s%s DROP PARTITION %d", s.db.names.Local("task_snapshots"), s.db.names.OnCluster(), run)); err != nil {
+		return fmt.Errorf("drop the snapshot of the tasks: %w", err)
+	}
+	return nil
+}
+
+func (s *DeriveStore) runOf(at derive.At) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[at]
+}
+
+// carryOnce makes task_log whole for a day, unix ms.
+func (s *DeriveStore) carryOnce(ctx context.Context, day int64) error {
+	s.mu.Lock()
+	done := s.carried[day]
+	s.mu.Unlock()
+	if done {
+		return nil
+	}
+	var n uint64
+	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM "+s.db.names.Table("derived_ticks")+" WHERE view = 'task_log' AND tick = fromUnixTimestamp64Milli(toInt64(?), 'UTC')", day).Scan(&n); err != nil {
+		return fmt.Errorf("days of task_log: %w", err)
+	}
+	if n == 0 {
+		if err := s.carry(ctx, day); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.carried[day] = true
+	return nil
+}
+
+func (s *DeriveStore) carry(ctx context.Context, day int64) error {
+	text, err := renderFile(schema.Files, "queries/task_log_carry.sql", s.db.names)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, carryTimeout)
+	defer cancel()
+	asked := ch.Context(ctx, ch.WithSettings(ch.Settings{"max_memory_usage": deriveMemory}),
+		ch.WithParameters(ch.Parameters{"day": time.UnixMilli(day).UTC().Format(time.DateOnly)}))
+	if err := s.db.conn.Exec(asked, text); err != nil {
+		return fmt.Errorf("carry living tasks to %s: %w", time.UnixMilli(day).UTC().Format(time.DateOnly), err)
+	}
+	s.db.log.Info("living tasks carried to the day", "day", time.UnixMilli(day).UTC().Format(time.DateOnly), "took", time.Since(start))
+	return s.Done(ctx, "task_log", derive.At{Tick: day, Known: day}, 0)
+}
+
+// Breaches keeps what the query of broken promises gives.
+func (s *DeriveStore) Breaches(ctx context.Context, at derive.At) (int, error) {
+	run := s.runOf(at)
+	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
+	defer cancel()
+	before, err := s.breachesAt(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	data := breachData{names: s.db.names}
+	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'node_monitoring'", s.db.cfg.Database).Scan(&data.views); err != nil {
+		return 0, fmt.Errorf("find breaches: %w", err)
+	}
+	text, err := renderFile(schema.Files, "queries/sla_breaches.sql", data)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.db.conn.Exec(s.db.question(ctx, at, run), text); err != nil {
+		return 0, fmt.Errorf("find breaches: %w", err)
+	}
+	after, err := s.breachesAt(ctx, at)
+	return max(after-before, 0), err
+}
+
+func (s *DeriveStore) breachesAt(ctx context.Context, at derive.At) (int, error) {
+	var n uint64
+	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM "+s.db.names.Table("sla_events")+" FINAL WHERE tick = fromUnixTimestamp64Milli(toInt64(?), 'UTC')", at.Tick).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count breaches: %w", err)
+	}
+	return int(n), nil
+}
+
+// breachData is what the query of broken promises is filled with.
+type breachData struct {
+	names
+	views uint64
+}
+
+// Monitored says whether the store has the view node_monitoring, whose features tell how
+// busy a node was.
+func (d breachData) Monitored() bool { return d.views > 0 }
+
+// Progress gives the last tick of each job.
+func (s *DeriveStore) Progress(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.db.conn.Query(ctx, "SELECT view, toUnixTimestamp64Milli(max(tick)) FROM "+s.db.names.Table("derived_ticks")+" GROUP BY view")
+	if err != nil {
+		return nil, fmt.Errorf("read derived_ticks: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var job string
+		var tick int64
+		if err := rows.Scan(&job, &tick); err != nil {
+			return nil, fmt.Errorf("read derived_ticks: %w", err)
+		}
+		out[job] = tick
+	}
+	return out, rows.Err()
+}
+
+var derivedTable = &table{"derived_ticks", columns("view", "String", "tick", timestamp, "known", timestamp, "rows", "UInt64")}
+
+// Done notes that a job has all rows of the tick.
+func (s *DeriveStore) Done(ctx context.Context, job string, at derive.At, rows int) error {
+	return s.insert(ctx, &step{table: derivedTable, rows: 1, token: token(derivedTable.name, fmt.Sprintf("%s/%d/%d", job, at.Tick, at.Known), uint64(rows)),
+		append: func(w *columnWriter) {
+			w.add([]string{job})
+			w.add([]int64{at.Tick})
+			w.add([]int64{at.Known})
+			w.add([]uint64{uint64(rows)})
+		}})
+}
+
+// checkSQL asks the server what columns the query of v has, and wants those of the view.
+// Their order and width do not matter; a number for a number does.
+func (db *DB) checkSQL(ctx context.Context, v *features.View) error {
+	rows, err := db.conn.Query(db.question(ctx, derive.At{}, 0), "DESCRIBE TABLE (\n"+db.names.sqlOf(v, db.names.snapshot())+"\n)")
+	if err != nil {
+		return fmt.Errorf("sql: %w", err)
+	}
+	defer rows.Close()
+	got := map[string]string{}
+	for rows.Next() {
+		var name, kind string
+		rest := make([]any, len(rows.Columns())-2)
+		for i := range rest {
+			rest[i] = new(string)
+		}
+		if err := rows.Scan(append([]any{&name, &kind}, rest...)...); err != nil {
+			return fmt.Errorf("sql: %w", err)
+		}
+		got[name] = kind
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("sql: %w", err)
+	}
+	return checkColumns(v, got)
+}
+
+// checkColumns compares the columns of a query, by name, with those of the view.
+func checkColumns(v *features.View, got map[string]string) error {
+	var faults []string
+	want := func(name, kind string) {
+		t, ok := got[name]
+		switch delete(got, name); {
+		case !ok:
+			faults = append(faults, name+" is missing")
+		case kindOfColumn(t) != kind:
+			faults = append(faults, fmt.Sprintf("%s is a %s: want a %s", name, t, kind))
+		}
+	}
+	for _, k := range v.Keys {
+		want(k, "string")
+	}
+	for i := range v.Features {
+		kind := "number"
+		if v.Features[i].DType == features.String {
+			kind = "string"
+		}
+		want(v.Features[i].Name, kind)
+	}
+	for name := range got {
+		faults = append(faults, name+" is no key or feature of the view")
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.Sort(faults)
+	return fmt.Errorf("sql: %s", strings.Join(faults, "; "))
+}
+
+// kindOfColumn is "string", "number" or the type itself.
+func kindOfColumn(t string) string {
+	for _, wrap := range []string{"LowCardinality(", "Nullable("} {
+		if inner, ok := strings.CutPrefix(t, wrap); ok {
+			t = strings.TrimSuffix(inner, ")")
+		}
+	}
+	switch {
+	case t == "String":
+		return "string"
+	case strings.HasPrefix(t, "Int"), strings.HasPrefix(t, "UInt"), strings.HasPrefix(t, "Float"), t == "Bool":
+		return "number"
+	}
+	return t
+}

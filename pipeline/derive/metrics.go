@@ -1,0 +1,58 @@
+package derive
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/features"
+)
+
+// Metrics count what the jobs did. A job is a view, as name@version, or sla_events.
+type Metrics struct {
+	rows     *prometheus.CounterVec
+	failures *prometheus.CounterVec
+	skipped  *prometheus.CounterVec
+	values   *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	lag      *prometheus.GaugeVec
+	waits    prometheus.Counter
+}
+
+// NewMetrics registers the metrics on reg, which may be nil.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "sextant", Subsystem: "derive", Name: name, Help: help}, labels)
+	}
+	m := &Metrics{
+		rows:     counter("rows_total", "Rows that the store evaluated in SQL and keeps, by job.", "job"),
+		failures: counter("failures_total", "Ticks of a job that failed, each attempt.", "job"),
+		skipped:  counter("skipped_ticks_total", "Ticks that are given up after a long stop; a backfill makes up for them.", "job"),
+		values:   counter("faults_total", "Values and entities of views of SQL that are not stored, by reason.", "view", "feature", "reason"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "sextant", Subsystem: "derive", Name: "duration_seconds",
+			Help: "Time to evaluate and store a tick of a job.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12)}, []string{"job"}),
+		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "sextant", Subsystem: "derive", Name: "lag_seconds",
+			Help: "How long after its tick the last rows of a job were stored."}, []string{"job"}),
+		waits: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "sextant", Subsystem: "derive", Name: "waits_total",
+			Help: "Rounds that were put off because task events were not stored in time."}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.rows, m.failures, m.skipped, m.values, m.seconds, m.lag, m.waits)
+	}
+	return m
+}
+
+func (m *Metrics) faults(v *features.View, c Counts) {
+	for i, n := range c.OutOfRange {
+		if n > 0 {
+			m.values.WithLabelValues(v.Ref(), v.Features[i].Name, "out_of_range").Add(float64(n))
+		}
+	}
+	m.values.WithLabelValues(v.Ref(), "", "duplicate").Add(float64(c.Duplicates))
+	m.values.WithLabelValues(v.Ref(), "", "empty_key").Add(float64(c.Nameless))
+}
+
+func sorted(ticks []int64) []int64 {
+	slices.Sort(ticks)
+	return ticks
+}

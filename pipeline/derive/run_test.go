@@ -1,0 +1,165 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"sextant/features"
+)
+
+// ledger is a store that writes down what it is asked, at which second of the test.
+type ledger struct {
+	start    time.Time
+	said     []string
+	progress map[string]int64
+	fail     func(what string) error
+	open     int
+}
+
+func (l *ledger) note(what string, at At) error {
+	text := fmt.Sprintf("%s %d", what, (at.Tick-l.start.UnixMilli())/1000)
+	if l.fail != nil {
+		if err := l.fail(text); err != nil {
+			return err
+		}
+	}
+	l.said = append(l.said, text)
+	return nil
+}
+
+func (l *ledger) Prepare(_ context.Context, at At) error {
+	l.open++
+	return l.note("prepare", at)
+}
+
+func (l *ledger) Release(context.Context, At) error { l.open--; return nil }
+
+func (l *ledger) Derive(_ context.Context, v *features.View, at At) (*features.Rows, error) {
+	if err := l.note("derive "+v.Name, at); err != nil {
+		return nil, err
+	}
+	return &features.Rows{View: v, Tick: []int64{at.Tick}, Known: []int64{at.Known}, Keys: [][]string{{"k"}}, Cols: []features.Column{{Num: []float64{0.5}}}}, nil
+}
+
+func (l *ledger) WriteDerived(_ context.Context, r *features.Rows, at At) error {
+	if r.Known[0] != at.Known {
+		return fmt.Errorf("known %d, want %d", r.Known[0], at.Known)
+	}
+	return l.note("write "+r.View.Name, at)
+}
+func (l *ledger) Breaches(_ context.Context, at At) (int, error) { return 0, l.note("breaches", at) }
+func (l *ledger) Progress(context.Context) (map[string]int64, error) {
+	return l.progress, nil
+}
+func (l *ledger) Done(_ context.Context, job string, at At, _ int) error {
+	l.progress[job] = at.Tick
+	return nil
+}
+
+func viewNamed(name string, interval time.Duration, sql string) *features.View {
+	return &features.View{Name: name, Version: 1, Keys: []string{"k"}, Interval: interval, SQL: sql, Features: []features.Feature{ratio()}}
+}
+
+// runFor runs the views of l for a time and returns what was asked of the store.
+func runFor(t *testing.T, d time.Duration, l *ledger, m *Metrics, stored func(context.Context) error) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	err := Run(ctx, l, Config{Metrics: m, Stored: stored, Schedule: Schedule{Delay: 5 * time.Second, Settle: time.Second, CatchUp: 3},
+		Views: []*features.View{viewNamed("fast", 10*time.Second, "s"), viewNamed("slow", 20*time.Second, "s"), viewNamed("promql", 10*time.Second, "")}})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if l.open != 0 {
+		t.Errorf("%d ticks are not released", l.open)
+	}
+	return slices.DeleteFunc(l.said, func(s string) bool { return !strings.HasPrefix(s, "write") && !strings.HasPrefix(s, "breaches") })
+}
+
+func always(context.Context) error { return nil }
+
+func TestRunEvaluatesEveryTickOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{start: time.Now(), progress: map[string]int64{}}
+		got := runFor(t, 27*time.Second, l, nil, always)
+		want := []string{"write fast -10", "breaches -10", "write slow -20", "write fast 0", "write slow 0", "breaches 0", "write fast 10", "breaches 10", "write fast 20", "write slow 20", "breaches 20"}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q\nwant\n%q", got, want)
+		}
+	})
+}
+
+// After a stop the last ticks are made up for, up to the bound, and the rest is counted.
+func TestRunCatchesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		l := &ledger{start: now, progress: map[string]int64{"fast@v1": now.Add(-100 * time.Second).UnixMilli(), "slow@v1": now.Add(-20 * time.Second).UnixMilli(),
+			Breaches: now.Add(-20 * time.Second).UnixMilli()}}
+		m := NewMetrics(prometheus.NewRegistry())
+		got := runFor(t, 3*time.Second, l, m, always)
+		if want := []string{"write fast -30", "write fast -20", "write fast -10", "breaches -10"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if n := testutil.ToFloat64(m.skipped.WithLabelValues("fast@v1")); n != 6 {
+			t.Errorf("%v ticks are given up, want 6", n)
+		}
+	})
+}
+
+// A view that fails is counted and tried again, from the tick that it lacks, and the
+// others go on.
+func TestOneFailingViewStopsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		l := &ledger{start: now, progress: map[string]int64{}}
+		l.fail = func(what string) error {
+			if strings.HasPrefix(what, "derive fast") && time.Since(now) < 15*time.Second {
+				return errors.New("memory limit")
+			}
+			return nil
+		}
+		m := NewMetrics(prometheus.NewRegistry())
+		got := runFor(t, 17*time.Second, l, m, always)
+		want := []string{"write slow -20", "breaches -10", "write slow 0", "breaches 0", "write fast -10", "write fast 0", "write fast 10", "breaches 10"}
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%q is missing in %q", w, got)
+			}
+		}
+		if n := testutil.ToFloat64(m.failures.WithLabelValues("fast@v1")); n != 2 {
+			t.Errorf("%v failures, want 2", n)
+		}
+	})
+}
+
+// No tick is evaluated before what the stream held is stored.
+func TestRunWaitsForTheStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		l := &ledger{start: now, progress: map[string]int64{}}
+		m := NewMetrics(prometheus.NewRegistry())
+		got := runFor(t, 17*time.Second, l, m, func(context.Context) error {
+			if time.Since(now) < 10*time.Second {
+				return errors.New("3 records left")
+			}
+			if len(l.said) > 0 {
+				t.Errorf("%q was asked when nothing was stored", l.said)
+			}
+			return nil
+		})
+		if len(got) == 0 || testutil.ToFloat64(m.waits) != 2 {
+			t.Errorf("%q, %v waits", got, testutil.ToFloat64(m.waits))
+		}
+	})
+}
