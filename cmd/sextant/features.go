@@ -72,16 +72,26 @@ func listOf(set *features.Set) (map[string]listed, error) {
 	for _, v := range set.Views {
 		for i := range v.Features {
 			f := &v.Features[i]
-			reach, err := f.Reach(lookback)
+			window, err := windowOf(v, f)
 			if err != nil {
 				return nil, exit.Config(err)
 			}
 			ref := v.Ref() + ":" + f.Name
 			rows[ref] = listed{Ref: ref, Entity: v.Entity, Tier: v.Tier, DType: f.DType.String(), Unit: f.Unit, Range: f.Range(), TTL: v.TTL.String(),
-				Window: reach.String(), Path: paths[ref], Table: v.Table(), Expr: f.Expr, Description: f.Description}
+				Window: window, Path: paths[ref], Table: v.Table(), Expr: f.Expr, Description: f.Description}
 		}
 	}
 	return rows, nil
+}
+
+// windowOf is how far before a tick a feature looks, or "query" where only the view's SQL
+// says so.
+func windowOf(v *features.View, f *features.Feature) (string, error) {
+	if v.SQL != "" {
+		return "query", nil
+	}
+	reach, err := f.Reach(lookback)
+	return reach.String(), err
 }
 
 func featuresListCmd() *cobra.Command {

@@ -27,7 +27,7 @@ Written by ` + "`go test ./cmd/sextant -run TestFeaturesPage -update`" + ` from 
 
 A feature is one column of its view's table, ` + "`NULL`" + ` where it has no value or one outside its range. It is asked for as ` + "`view:feature`" + `
 over HTTP, and is in SQL under the view's name. **Looks back** is how far before a tick it reads. **Computed** says what evaluates it: the compiled expression,
-or the PromQL engine, which gives the same numbers at many times the cost, and why.
+or the PromQL engine, which gives the same numbers at many times the cost, and why; sql is the query of the view, in the store.
 `
 )
 
@@ -72,12 +72,19 @@ func builtinSet(t *testing.T) *features.Set {
 func pageOfView(b *strings.Builder, v *features.View, rows map[string]listed) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\nEntity %s, keys `%s`, tier %s, every %s, TTL %s, table `%s`, owner %s.\n\n", v.Ref(), v.Description,
 		v.Entity, strings.Join(v.Keys, "`, `"), v.Tier, v.Interval, v.TTL, v.Table(), v.Owner)
+	if v.SQL != "" {
+		fmt.Fprintf(b, "```sql\n%s\n```\n\n", strings.TrimSpace(v.SQL))
+	}
 	b.WriteString("| feature | type | unit | range | meaning | looks back | computed | expression |\n|---|---|---|---|---|---|---|---|\n")
 	for i := range v.Features {
 		f := &v.Features[i]
 		row := rows[v.Ref()+":"+f.Name]
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | `%s` |\n", f.Name, f.DType, f.Unit, f.Range(), pageCell(f.Description), row.Window,
-			pageCell(row.Path), pageCell(f.Expr))
+		expr := "the column of the query"
+		if f.Expr != "" {
+			expr = "`" + pageCell(f.Expr) + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", f.Name, f.DType, f.Unit, f.Range(), pageCell(f.Description), row.Window,
+			pageCell(row.Path), expr)
 	}
 }
 

@@ -150,6 +150,7 @@ type shownDefinition struct {
 	Owner       string            `json:"owner"`
 	Table       string            `json:"table,omitempty"`
 	Description string            `json:"description"`
+	SQL         string            `json:"sql,omitempty"` // computes all features
 	Features    []listed          `json:"features"`
 	History     []registry.Record `json:"history,omitempty"`
 }
@@ -172,7 +173,7 @@ func shownOf(set *features.Set, ref string) (*shownDefinition, error) {
 		return nil, exit.Usage(fmt.Errorf("no view or service is called %s", view))
 	}
 	s := &shownDefinition{Kind: registry.View, Ref: v.Ref(), Name: v.Name, Hash: v.Hash(), Entity: v.Entity, Keys: v.Keys, Tier: v.Tier,
-		Interval: v.Interval.String(), TTL: v.TTL.String(), Owner: v.Owner, Table: v.Table(), Description: v.Description}
+		Interval: v.Interval.String(), TTL: v.TTL.String(), Owner: v.Owner, Table: v.Table(), Description: v.Description, SQL: v.SQL}
 	for i := range v.Features {
 		if name := v.Features[i].Name; !one || name == feature {
 			s.Features = append(s.Features, rows[v.Ref()+":"+name])
@@ -192,9 +193,16 @@ func (s *shownDefinition) table(out io.Writer) error {
 			fmt.Fprintf(out, "  %-9s %s\n", line[0], line[1])
 		}
 	}
+	if s.SQL != "" {
+		fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(s.SQL))
+	}
 	for i, f := range s.Features {
 		fmt.Fprintf(out, "\n%d  %s  %s %s  range %s  looks back %s  %s\n", i, f.Ref, f.DType, f.Unit, f.Range, f.Window, f.Path)
-		fmt.Fprintf(out, "   %s\n     %s\n", f.Description, strings.ReplaceAll(f.Expr, "\n", "\n     "))
+		fmt.Fprintf(out, "   %s\n", f.Description)
+		if f.Expr == "" {
+			continue
+		}
+		fmt.Fprintf(out, "     %s\n", strings.ReplaceAll(f.Expr, "\n", "\n     "))
 	}
 	if len(s.History) == 0 {
 		return nil

@@ -53,7 +53,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "a service is its features in its order",
 			request: `{"feature_service":"mix","entities":{"gpu":["1","9"],"node":["a","b"]}}`,
-			want: `{"metadata":{"feature_names":["node","gpu","count","share","load"]},"results":[
+			want: `{"metadata":{"feature_names":["node","gpu","count","share","load"],"flags":{"box@v2":[0,32],"gpu@v1":[0,0]}},"results":[
 				{"values":["a","b"],"statuses":["PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":["1","9"],"statuses":["PRESENT","PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]},
 				{"values":[64,9007199254740992],"statuses":["PRESENT","PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z","2026-03-01T11:59:30Z"]},
@@ -63,7 +63,7 @@ func TestGetOnlineFeatures(t *testing.T) {
 		{
 			name:    "an older version of a service, with full names",
 			request: `{"feature_service":"mix@v1","entities":{"gpu":["1"],"node":["a"]},"full_feature_names":true}`,
-			want: `{"metadata":{"feature_names":["node","gpu","gpu__load","box@v2__count"]},"results":[
+			want: `{"metadata":{"feature_names":["node","gpu","gpu__load","box@v2__count"],"flags":{"gpu@v1":[0],"box@v2":[0]}},"results":[
 				{"values":["a"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
 				{"values":["1"],"statuses":["PRESENT"],"event_timestamps":["1970-01-01T00:00:00Z"]},
 				{"values":[0.75],"statuses":["PRESENT"],"event_timestamps":["2026-03-01T12:00:00Z"]},

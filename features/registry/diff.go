@@ -36,6 +36,7 @@ func DiffViews(a, b *features.View) []Change {
 	d.field("ttl", a.TTL.String(), b.TTL.String(), false)
 	d.field("owner", a.Owner, b.Owner, false)
 	d.field("description", a.Description, b.Description, false)
+	d.field("sql", a.SQL, b.SQL, true)
 	for i := range b.Features {
 		d.features(find(a, b.Features[i].Name), &b.Features[i])
 	}

@@ -131,6 +131,14 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The query of a view of SQL is what its rows mean.
+func TestQueryNeedsANewVersion(t *testing.T) {
+	a, b := features.View{Name: "q", SQL: "SELECT 1"}, features.View{Name: "q", SQL: "SELECT 2"}
+	if c := DiffViews(&a, &b); len(c) != 1 || !c[0].Breaks || c[0].What != "sql" {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestRefusalSaysWhatToDo(t *testing.T) {
 	p := applied(t, nodeView).state(t).Plan(definitions(t, strings.Replace(nodeView, "(load)", "(load5)", 1)), false)
 	const want = "a.yaml:10: view box@v1: load: expr changed: needs box@v2, or take the change back"
