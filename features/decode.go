@@ -38,7 +38,7 @@ var (
 		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
 		"samples", "samples_labelled", "schema_versions", "series", "slices",
 		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
-	reservedFeatures = []string{"tick", "known", "flags"}
+	reservedFeatures = []string{"tick", "known", "flags", "origin"}
 )
 
 // decoder reads one file. It goes on after a fault, so that one run shows them all.
@@ -90,7 +90,8 @@ func (d *decoder) view(n *yaml.Node) *View {
 	v := &View{File: d.file, Line: n.Line}
 	if name := m["view"]; d.required(n, name, "view") {
 		v.Name, v.Line = d.name(name, "view"), name.Line
-		if base := strings.TrimSuffix(v.Name, "_local"); slices.Contains(reservedViews, base) || strings.HasPrefix(v.Name, "features_") {
+		if base := strings.TrimSuffix(v.Name, "_local"); slices.Contains(reservedViews, base) ||
+			strings.HasPrefix(v.Name, "features_") || strings.HasSuffix(v.Name, CorrectedSuffix) {
 			d.fault(name, "view: the name %q is taken by a table", v.Name)
 		}
 	}

@@ -64,6 +64,12 @@ func (v *View) Expression(i int) string {
 	return v.Features[i].Expr
 }
 
+// CorrectedTable is the table of the rows that late samples changed.
+func (v *View) CorrectedTable() string { return v.Table() + CorrectedSuffix }
+
+// CorrectedSuffix ends the names of tables and SQL views of corrected rows.
+const CorrectedSuffix = "_corrected"
+
 // Rows holds rows of one view, by column. Cols[f] belongs to View.Features[f]; all
 // columns, and every Keys[k], are as long as Tick.
 type Rows struct {
@@ -73,7 +79,27 @@ type Rows struct {
 	Keys  [][]string // Keys[k][row] is the value of View.Keys[k]
 	Cols  []Column
 	Flags []uint16 // of package quality: what was wrong with the samples of the row's entity; nil: nothing, in any row
+
+	Origin Origin // of all rows
 }
+
+// Origin says what computed a row.
+type Origin uint8
+
+// The origins. The rows of Live and Backfill say what was known in time: in a backfilled
+// one, Known is when it would have been known, had the view been there. Those of Repair are
+// apart from both: they are the rows that samples changed which came too late for them,
+// and Known is when they were computed.
+const (
+	Live     Origin = iota // the stream, at the tick
+	Backfill               // stored samples, later
+	Repair                 // stored samples, those that came late among them
+)
+
+var originNames = [...]string{Live: "live", Backfill: "backfill", Repair: "repair"}
+
+// String is the name that the column origin has.
+func (o Origin) String() string { return originNames[o] }
 
 // Flag is the flags of a row.
 func (r *Rows) Flag(row int) uint16 {

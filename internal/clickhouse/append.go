@@ -104,6 +104,7 @@ func appendRows(w *columnWriter, r *features.Rows) {
 	w.add(r.Tick)
 	w.add(r.Known)
 	w.add(allFlags(r))
+	w.add(slices.Repeat([]string{r.Origin.String()}, len(r.Tick)))
 	for i := range r.Cols {
 		w.add(nullable(r.View.Features[i].DType, &r.Cols[i]))
 	}

@@ -110,7 +110,7 @@ func (s *DeriveStore) WriteDerived(ctx context.Context, r *features.Rows, at der
 	}
 	h := newHasher()
 	hashRows(h, r)
-	t := viewTable(r.View)
+	t := viewTable(r.View, r.Origin)
 	return s.insert(ctx, &step{table: t, rows: len(r.Tick), bytes: h.bytes, token: token(t.name, fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick), h.sum()),
 		append: func(w *columnWriter) { appendRows(w, r) }})
 }

@@ -39,7 +39,7 @@ func gather(reqs []*request, buf *sampleColumns) *group {
 	buf.reset()
 	g := &group{samples: buf}
 	var origin strings.Builder
-	views := make(map[*features.View]*features.Rows)
+	views := make(map[viewOrigin]*features.Rows)
 	known := make(map[uint64]struct{})
 	for _, r := range reqs {
 		r.mu.Lock()
@@ -57,11 +57,17 @@ func gather(reqs []*request, buf *sampleColumns) *group {
 	return g
 }
 
+// viewOrigin is rows that one insert may hold.
+type viewOrigin struct {
+	view   *features.View
+	origin features.Origin
+}
+
 func originOf(b *pipeline.Batch) string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-func (g *group) add(b *pipeline.Batch, views map[*features.View]*features.Rows, known map[uint64]struct{}) {
+func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*features.Rows, known map[uint64]struct{}) {
 	g.samples.add(&b.Samples)
 	for _, s := range b.Series {
 		if _, ok := known[s.ID]; !ok {
@@ -73,10 +79,12 @@ func (g *group) add(b *pipeline.Batch, views map[*features.View]*features.Rows, 
 		if len(r.Tick) == 0 {
 			continue
 		}
-		all, ok := views[r.View]
+		key := viewOrigin{r.View, r.Origin}
+		all, ok := views[key]
 		if !ok {
 			all = emptyRows(r.View)
-			views[r.View] = all
+			all.Origin = r.Origin
+			views[key] = all
 			g.views = append(g.views, all)
 		}
 		addRows(all, r)

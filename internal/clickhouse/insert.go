@@ -30,7 +30,7 @@ func (g *group) steps() []step {
 			func(w *columnWriter) { appendSamples(w, &g.samples.Samples) }),
 	}
 	for _, r := range g.views {
-		steps = append(steps, g.step(viewTable(r.View), len(r.Tick), func(h *hasher) { hashRows(h, r) },
+		steps = append(steps, g.step(viewTable(r.View, r.Origin), len(r.Tick), func(h *hasher) { hashRows(h, r) },
 			func(w *columnWriter) { appendRows(w, r) }))
 	}
 	steps[1].samples = &g.samples.Samples
@@ -93,6 +93,7 @@ func hashRows(h *hasher, r *features.Rows) {
 	hashColumn(h, r.Tick)
 	hashColumn(h, r.Known)
 	hashColumn(h, r.Flags)
+	h.num(uint64(r.Origin))
 	for _, k := range r.Keys {
 		h.strs(k...)
 	}

@@ -26,8 +26,12 @@ func rendered(t *testing.T, n names) string {
 			t.Fatal(dir, files, err)
 		}
 		for _, f := range files {
-			var data any = viewData{names: n, v: v, latest: 1}
+			var data any = viewData{names: n, v: v, latest: 1, columns: []string{"node", "tick", "known", "flags", "origin", "busy"}}
 			switch {
+			case strings.HasSuffix(f, "promql_features.sql"):
+				data = featureRows{viewData: viewData{names: n, v: v}}
+			case strings.Contains(f, "/promql_"):
+				data = promData{Names: n, IDs: "1, 2", Visible: visible(), Label: "node", Limit: 100}
 			case strings.HasSuffix(f, "sla_breaches.sql"):
 				data = breachData{names: n, views: 1}
 			case dir == "views":
@@ -76,7 +80,7 @@ func TestNamesOfTheSchemaAreTaken(t *testing.T) {
 	if len(names) < 20 {
 		t.Fatalf("%d tables and views: %q", len(names), names)
 	}
-	for _, name := range append(names, "samples_local", "features_x_v1") {
+	for _, name := range append(names, "samples_local", "features_x_v1", "x_corrected") {
 		_, err := features.Load(fstest.MapFS{"v.yaml": {Data: fmt.Appendf(nil, definition, name)}})
 		if err == nil || !strings.Contains(err.Error(), "is taken by a table") {
 			t.Errorf("a feature view may be called %s: %v", name, err)

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"fmt"
 	"strings"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
@@ -42,17 +43,29 @@ var deadTable = &table{"dead_letters", columns(
 	"topic", "String", "partition", "Int32", "offset", "Int64", "ingest", timestamp,
 	"reason", "String", "key", "String", "headers", "Array(Tuple(String, String))", "value", "String")}
 
-// viewTable is the table of a feature view: keys, tick, known, flags, features.
-func viewTable(v *features.View) *table {
+// origins is the type of the column origin.
+var origins = fmt.Sprintf("Enum8('%v' = %d, '%v' = %d, '%v' = %d)", features.Live, features.Live,
+	features.Backfill, features.Backfill, features.Repair, features.Repair)
+
+// tableOf is the name of the table that rows of an origin lie in.
+func tableOf(v *features.View, o features.Origin) string {
+	if o == features.Repair {
+		return v.CorrectedTable()
+	}
+	return v.Table()
+}
+
+// viewTable is a table of a feature view: keys, tick, known, flags, origin, features.
+func viewTable(v *features.View, o features.Origin) *table {
 	var c []string
 	for _, k := range v.Keys {
 		c = append(c, k, "String")
 	}
-	c = append(c, "tick", timestamp, "known", timestamp, "flags", "UInt16")
+	c = append(c, "tick", timestamp, "known", timestamp, "flags", "UInt16", "origin", origins)
 	for i := range v.Features {
 		c = append(c, v.Features[i].Name, "Nullable("+baseType(v.Features[i].DType)+")")
 	}
-	return &table{v.Table(), columns(c...)}
+	return &table{tableOf(v, o), columns(c...)}
 }
 
 func baseType(d features.DType) string {

@@ -54,23 +54,10 @@ func (db *DB) applyView(ctx context.Context, v *features.View) error {
 			return err
 		}
 	}
-	text, err := renderFile(schema.Files, "features/table.sql", viewData{names: db.names, v: v})
-	if err != nil {
-		return err
-	}
-	if err := db.conn.Exec(ctx, text); err != nil {
-		return fmt.Errorf("create table: %w", err)
-	}
-	if err := db.alterView(ctx, v); err != nil {
-		return err
-	}
-	if s := db.names.Distributed(v.Table(), shardOf(v)); s != "" {
-		if err := db.conn.Exec(ctx, strings.TrimSuffix(s, ";")); err != nil {
-			return fmt.Errorf("create table over all shards: %w", err)
+	for _, o := range []features.Origin{features.Live, features.Repair} {
+		if err := db.applyTable(ctx, v, o); err != nil {
+			return err
 		}
-	}
-	if err := db.setRetention(ctx, v.Table(), "tick", db.cfg.Retention.FeaturesDays); err != nil {
-		return err
 	}
 	if err := db.registerView(ctx, v); err != nil {
 		return fmt.Errorf("register: %w", err)
@@ -78,11 +65,32 @@ func (db *DB) applyView(ctx context.Context, v *features.View) error {
 	return db.replaceView(ctx, v)
 }
 
+// applyTable makes the table for rows of an origin, or brings it up to date.
+func (db *DB) applyTable(ctx context.Context, v *features.View, o features.Origin) error {
+	text, err := renderFile(schema.Files, "features/table.sql", viewData{names: db.names, v: v, origin: o})
+	if err != nil {
+		return err
+	}
+	if err := db.conn.Exec(ctx, text); err != nil {
+		return fmt.Errorf("create table: %w", err)
+	}
+	table := tableOf(v, o)
+	if err := db.alterTable(ctx, v, table); err != nil {
+		return err
+	}
+	if s := db.names.Distributed(table, shardOf(v)); s != "" {
+		if err := db.conn.Exec(ctx, strings.TrimSuffix(s, ";")); err != nil {
+			return fmt.Errorf("create table over all shards: %w", err)
+		}
+	}
+	return db.setRetention(ctx, table, "tick", db.cfg.Retention.FeaturesDays)
+}
+
 // checkView refuses what SQL cannot hold. What PromQL and YAML allow, the loader of the
 // views has checked.
 func checkView(v *features.View) error {
-	taken := map[string]string{"tick": "a column of every view", "known": "a column of every view", "flags": "a column of every view"}
-	if !identifier.MatchString(v.Name) || reserved[v.Name] {
+	taken := map[string]string{"tick": "a column of every view", "known": "a column of every view", "flags": "a column of every view", "origin": "a column of every view"}
+	if !identifier.MatchString(v.Name) || reserved[v.Name] || strings.HasSuffix(v.Name, features.CorrectedSuffix) {
 		return fmt.Errorf("%q cannot name a view in SQL", v.Name)
 	}
 	for _, k := range v.Keys {
@@ -107,29 +115,62 @@ func checkView(v *features.View) error {
 // viewData is what the templates of schema/sql/features see.
 type viewData struct {
 	names
-	v      *features.View
-	latest int64 // version that the plain name shows
+	v       *features.View
+	origin  features.Origin
+	latest  int64    // version that the plain name shows
+	columns []string // of the table of corrected rows of that version
 }
 
 // Table shadows names.Table: the table of this version.
-func (d viewData) Table() string { return d.v.Table() }
+func (d viewData) Table() string { return tableOf(d.v, d.origin) }
 
 // Source is the table that the plain name shows.
-func (d viewData) Source() string {
+func (d viewData) Source() string { return d.newest().Table() }
+
+// SourceCorrected is the table of its corrected rows.
+func (d viewData) SourceCorrected() string { return d.newest().CorrectedTable() }
+
+func (d viewData) newest() *features.View {
 	latest := *d.v
 	latest.Version = int(d.latest)
-	return latest.Table()
+	return &latest
 }
 
-func (d viewData) View() string   { return d.v.Name }
+// AllColumns is what both tables have.
+func (d viewData) AllColumns() string { return identList(d.columns) }
+
+// KeyColumns is the keys.
+func (d viewData) KeyColumns() string { return identList(d.v.Keys) }
+
+func identList(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = ident(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d viewData) View() string { return d.v.Name }
+
+// CorrectedView is the SQL view over both tables.
+func (d viewData) CorrectedView() string { return d.v.Name + features.CorrectedSuffix }
+
 func (d viewData) Keys() []string { return d.v.Keys }
 
 func (d viewData) Comment() string {
 	c := fmt.Sprintf("Features of a %s every %v", d.v.Entity, d.v.Interval)
+	if d.origin == features.Repair {
+		c = "Only the rows that samples changed which came too late for them. " + c
+	}
 	if d.v.Description != "" {
 		c += ": " + d.v.Description
 	}
 	return c
+}
+
+// CorrectedComment is the one of the SQL view over both tables.
+func (d viewData) CorrectedComment() string {
+	return "As corrected by late samples; what was known in time is " + d.v.Name + ". " + d.Comment()
 }
 
 func (d viewData) Columns() []viewColumn {
@@ -182,15 +223,24 @@ const flagsColumn = "flags UInt16 COMMENT 'bits of what was wrong with the sampl
 // Flags is the definition of the column of that name.
 func (viewData) Flags() string { return flagsColumn }
 
-// alterView adds the columns that the table lacks and renews the comments.
-func (db *DB) alterView(ctx context.Context, v *features.View) error {
-	have, err := db.columnsOf(ctx, v)
+// originColumn is in the table of every view; rows that are older than it are live ones.
+var originColumn = "origin " + origins + " DEFAULT 'live' COMMENT 'what computed the row: the stream at the tick, or stored samples later' CODEC(ZSTD(1))"
+
+// Origin is the definition of the column of that name.
+func (viewData) Origin() string { return originColumn }
+
+// alterTable adds the columns that the table lacks and renews the comments.
+func (db *DB) alterTable(ctx context.Context, v *features.View, table string) error {
+	have, err := db.columnsOf(ctx, v, table)
 	if err != nil {
 		return err
 	}
 	var changes []string
 	if _, ok := have["flags"]; !ok {
 		changes = append(changes, "ADD COLUMN IF NOT EXISTS "+flagsColumn+" AFTER known")
+	}
+	if _, ok := have["origin"]; !ok {
+		changes = append(changes, "ADD COLUMN IF NOT EXISTS "+originColumn+" AFTER flags")
 	}
 	for _, c := range (viewData{names: db.names, v: v}).Columns() {
 		old, ok := have[c.f.Name]
@@ -206,9 +256,9 @@ func (db *DB) alterView(ctx context.Context, v *features.View) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	tables := []string{db.names.Local(v.Table())}
+	tables := []string{db.names.Local(table)}
 	if db.cfg.Cluster != "" {
-		tables = append(tables, db.names.Table(v.Table()))
+		tables = append(tables, db.names.Table(table))
 	}
 	for _, t := range tables {
 		if err := db.conn.Exec(ctx, "ALTER TABLE "+t+db.names.OnCluster()+" "+strings.Join(changes, ", ")); err != nil {
@@ -223,9 +273,9 @@ type columnInfo struct {
 	kind, comment string
 }
 
-// columnsOf reads the columns of v's table, and checks that the keys are v's.
-func (db *DB) columnsOf(ctx context.Context, v *features.View) (map[string]columnInfo, error) {
-	local := strings.TrimPrefix(db.names.Local(v.Table()), db.names.DB()+".")
+// columnsOf reads the columns of a table of v, and checks that the keys are v's.
+func (db *DB) columnsOf(ctx context.Context, v *features.View, table string) (map[string]columnInfo, error) {
+	local := strings.TrimPrefix(db.names.Local(table), db.names.DB()+".")
 	rows, err := db.conn.Query(ctx, "SELECT name, type, comment, is_in_sorting_key = 1 FROM system.columns WHERE database = ? AND table = ? ORDER BY position",
 		db.cfg.Database, strings.Trim(local, "`"))
 	if err != nil {
@@ -303,12 +353,39 @@ func (db *DB) replaceView(ctx context.Context, v *features.View) error {
 	if err := db.conn.QueryRow(ctx, "SELECT max(version) FROM "+db.names.Table("feature_views")+" WHERE name = ?", v.Name).Scan(&latest); err != nil {
 		return fmt.Errorf("newest version: %w", err)
 	}
-	text, err := renderFile(schema.Files, "features/view.sql", viewData{names: db.names, v: v, latest: latest})
-	if err != nil {
+	d := viewData{names: db.names, v: v, latest: latest}
+	var err error
+	if d.columns, err = db.columnNames(ctx, d.SourceCorrected()); err != nil {
 		return err
 	}
-	if err := db.conn.Exec(ctx, text); err != nil {
-		return fmt.Errorf("create view: %w", err)
+	for _, file := range []string{"features/view.sql", "features/corrected.sql"} {
+		if len(d.columns) == 0 && file == "features/corrected.sql" {
+			continue // of a program that knows no corrected rows, which has the newest version
+		}
+		text, err := renderFile(schema.Files, file, d)
+		if err != nil {
+			return err
+		}
+		if err := db.conn.Exec(ctx, text); err != nil {
+			return fmt.Errorf("create view: %w", err)
+		}
 	}
 	return nil
+}
+
+// columnNames lists the columns of a table in their order.
+func (db *DB) columnNames(ctx context.Context, table string) (names []string, err error) {
+	rows, err := db.conn.Query(ctx, "SELECT name FROM system.columns WHERE database = ? AND table = ? ORDER BY position", db.cfg.Database, table)
+	if err != nil {
+		return nil, fmt.Errorf("columns of %s: %w", table, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("columns of %s: %w", table, err)
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }

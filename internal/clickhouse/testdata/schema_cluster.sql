@@ -640,6 +640,14 @@ COMMENT 'Ticks of the views that the store evaluates. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`derived_ticks` ON CLUSTER `main` AS `sextant`.`derived_ticks_local`
 ENGINE = Distributed(`main`, 'sextant', 'derived_ticks_local', cityHash64(view));
+---- features/corrected.sql
+-- Late samples are few, and so are the rows that they changed: the set of them is small.
+CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` ON CLUSTER `main` AS
+SELECT `node`, `tick`, `known`, `flags`, `origin`, `busy` FROM `sextant`.`features_node_test_v1_corrected` FINAL
+UNION ALL
+SELECT `node`, `tick`, `known`, `flags`, `origin`, `busy` FROM `sextant`.`features_node_test_v1` FINAL
+WHERE (`node`, tick) GLOBAL NOT IN (SELECT `node`, tick FROM `sextant`.`features_node_test_v1_corrected`)
+COMMENT 'As corrected by late samples; what was known in time is node_test. Features of a node every 10s: it\'s a "test" \\ view'
 ---- features/table.sql
 CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `main`
 (
@@ -647,6 +655,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `m
     tick DateTime64(3, 'UTC') COMMENT 'the row describes the time before it' CODEC(Delta, ZSTD(1)),
     known DateTime64(3, 'UTC') COMMENT 'earliest time at which the row could be known' CODEC(Delta, ZSTD(1)),
     flags UInt16 COMMENT 'bits of what was wrong with the samples of the row''s entity since its last tick: docs/quality.md' CODEC(ZSTD(1)),
+    origin Enum8('live' = 0, 'backfill' = 1, 'repair' = 2) DEFAULT 'live' COMMENT 'what computed the row: the stream at the tick, or stored samples later' CODEC(ZSTD(1)),
     `busy` Nullable(Float32) COMMENT 'ratio: busy share' CODEC(Delta, ZSTD(1)),
     `load` Nullable(Float64) COMMENT '' CODEC(Delta, ZSTD(1)),
     `cores` Nullable(Int64) COMMENT 'cores' CODEC(Delta, ZSTD(1)),
@@ -1303,6 +1312,63 @@ SELECT
     toUInt64(agents.pending), toUInt64(agents.resent),
     toUInt64(audit.expected), toUInt64(audit.visible), toUInt64(audit.lost), toUInt64(audit.duplicate)
 FROM agents CROSS JOIN audit
+---- queries/promql_features.sql
+-- Rows of a feature view with a tick in [from, to], by key and tick.
+SELECT
+    toString(`node`),
+    toUnixTimestamp64Milli(tick),
+    ifNull(toFloat64(`busy`), nan),
+    ifNull(toFloat64(`load`), nan),
+    ifNull(toFloat64(`cores`), nan),
+    ifNull(toFloat64(`up`), nan),
+    ifNull(toString(`kernel`), '')
+FROM `sextant`.`features_node_test_v1` FINAL
+WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND tick <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY `node`, tick
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/promql_label_names.sql
+SELECT DISTINCT arrayJoin(mapKeys(labels)) AS label
+FROM `sextant`.`series`
+WHERE first_seen <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY label
+LIMIT 100
+---- queries/promql_label_values.sql
+SELECT DISTINCT node AS value
+FROM `sextant`.`series`
+WHERE first_seen <= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND value != ''
+ORDER BY value
+LIMIT 100
+---- queries/promql_metadata.sql
+SELECT name, any(kind), any(unit) FROM `sextant`.`series` GROUP BY name ORDER BY name
+---- queries/promql_present.sql
+-- Which of some series have a sample within [from, to].
+SELECT DISTINCT series
+FROM `sextant`.`samples`
+WHERE series IN (1, 2)
+  AND ts >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND ts <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+  AND bitAnd(flags, 24) = 0
+---- queries/promql_samples.sql
+-- The samples of some series within [from, to], by series and time.
+SELECT series, toUnixTimestamp64Milli(ts), value
+FROM `sextant`.`samples` FINAL
+WHERE series IN (1, 2)
+  AND ts >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND ts <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+  AND bitAnd(flags, 24) = 0
+ORDER BY series, ts
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/promql_series.sql
+-- The series that may match: id, and name and labels as name 0xff value 0xff …, which is
+-- one string a series to read. An id always stands for the same labels, so that any row
+-- of it will do.
+SELECT
+    id,
+    name,
+    arrayStringConcat(arrayMap((k, v) -> concat(k, '\xff', v, '\xff'), mapKeys(labels), mapValues(labels)))
+FROM `sextant`.`series`
+WHERE first_seen <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY id
+LIMIT 1 BY id
+LIMIT 100
 ---- queries/rows_between.sql
 SELECT
     toString(`node`),

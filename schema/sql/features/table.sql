@@ -5,7 +5,8 @@ CREATE TABLE IF NOT EXISTS {{.Local .Table}}{{.OnCluster}}
 {{- end}}
     tick DateTime64(3, 'UTC') COMMENT 'the row describes the time before it' CODEC(Delta, ZSTD(1)),
     known DateTime64(3, 'UTC') COMMENT 'earliest time at which the row could be known' CODEC(Delta, ZSTD(1)),
-    {{.Flags}}
+    {{.Flags}},
+    {{.Origin}}
 {{- range .Columns}},
     {{.Definition}}
 {{- end}}
