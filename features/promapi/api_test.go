@@ -172,12 +172,12 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestFullGate: a query that finds no slot in time says that it timed out in the queue.
+// TestFullGate: a query that finds no slot in its time says that it timed out in the queue.
 func TestFullGate(t *testing.T) {
-	full := make(chan struct{})
+	store := blocking{asked: make(chan struct{}), release: make(chan struct{})}
 	server := serve(t, func(s *source, o *Options) {
-		o.Concurrency, o.Timeout = 1, 300*time.Millisecond
-		s.Queryable = blocking{s.Queryable, full}
+		o.Concurrency = 1
+		store.Queryable, s.Queryable = s.Queryable, &store
 	})
 	first := make(chan int)
 	go func() {
@@ -189,35 +189,36 @@ func TestFullGate(t *testing.T) {
 		_ = res.Body.Close()
 		first <- res.StatusCode
 	}()
-	<-full
-	if status, body := get(t, server, "query?query=busy"); status != 503 || !strings.Contains(body, "query timed out in query queue") {
+	<-store.asked
+	if status, body := get(t, server, "query?query=busy&timeout=50ms"); status != 503 || !strings.Contains(body, "query timed out in query queue") {
 		t.Errorf("%d %s", status, body)
 	}
-	if status := <-first; status != 503 {
-		t.Errorf("the query in the slot: %d, want 503", status)
+	close(store.release)
+	if status := <-first; status != 200 {
+		t.Errorf("the query in the slot: %d, want 200", status)
 	}
 }
 
-// blocking is a store that answers when the query is over, and says once that it is asked.
+// blocking is a store that says that it is asked, and answers when it is released.
 type blocking struct {
 	storage.Queryable
-	asked chan struct{}
+	asked, release chan struct{}
 }
 
 type blockingQuerier struct {
 	storage.Querier
-	asked chan struct{}
+	store *blocking
 }
 
-func (b blocking) Querier(mint, maxt int64) (storage.Querier, error) {
+func (b *blocking) Querier(mint, maxt int64) (storage.Querier, error) {
 	q, err := b.Queryable.Querier(mint, maxt)
-	return blockingQuerier{q, b.asked}, err
+	return blockingQuerier{q, b}, err
 }
 
-func (b blockingQuerier) Select(ctx context.Context, _ bool, _ *storage.SelectHints, _ ...*labels.Matcher) storage.SeriesSet {
-	close(b.asked)
-	<-ctx.Done()
-	return storage.ErrSeriesSet(ctx.Err())
+func (b blockingQuerier) Select(ctx context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
+	close(b.store.asked)
+	<-b.store.release
+	return b.Querier.Select(ctx, sorted, hints, ms...)
 }
 
 // TestGoClient asks everything that the Go client of Prometheus can ask of this API.
