@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sextant/internal/bench/agent"
 	"sextant/internal/bench/codec"
 	"sextant/internal/bench/fresh"
 	"sextant/internal/bench/line"
@@ -37,21 +36,6 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 	pipelineBench.Flags().StringVar(&lineOpts.Dir, "dir", "", "keep data, logs and the profile in this folder")
 	pipelineBench.Flags().IntVar(&lineOpts.Ticks, "ticks", 40, "scrapes of each node")
 
-	var agentOpts agent.Options
-	agentBench := &cobra.Command{
-		Use: "agent", Short: "The agent beside Prometheus in agent mode, built from the same module",
-		Long:    "agent builds Prometheus into the cache once, which takes minutes.",
-		Example: "  sextant bench agent --targets 50", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := agent.Run(cmd.Context(), agentOpts, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return r.Print(cmd.OutOrStdout())
-		},
-	}
-	agentBench.Flags().IntVar(&agentOpts.Targets, "targets", 50, "pages of 1,500 series")
-
 	var freshOpts fresh.Options
 	freshBench := &cobra.Command{
 		Use: "freshness", Short: "How old a feature is when it can first be read",
@@ -79,7 +63,7 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 		},
 	}
 
-	cmd.AddCommand(pipelineBench, agentBench, freshBench, codecBench)
+	cmd.AddCommand(pipelineBench, agentBenchCmd(), freshBench, codecBench)
 	cmd.AddCommand(&cobra.Command{
 		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

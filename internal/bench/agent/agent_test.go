@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -18,28 +19,50 @@ func TestMeasuresTheAgent(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "sextant/cmd/sextant-agent").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v: %s", err, out)
 	}
-	o := Options{Targets: 2, Interval: time.Second, Warm: 2, Intervals: 3, Gzip: true, Only: []string{"sextant-agent"}, Agent: binary}
+	o := Options{Workloads: []Workload{{Name: "one node", Nodes: 1, Together: true}}, Interval: time.Second, Warm: 2, Intervals: 2, Gzip: true,
+		Only: []string{"sextant-agent"}, Agent: binary}
 	var text strings.Builder
-	r, err := Run(t.Context(), o, &text)
+	r, err := Run(t.Context(), o, io.Discard)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Print(&text); err != nil || len(r.Tables) != 1 || len(r.Tables[0].Rows) != 3 || !strings.Contains(text.String(), "CPU s/M samples") {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
-	if len(r.Rows) != 2 || !strings.Contains(text.String(), "CPU s/M samples") {
-		t.Fatalf("%d rows:\n%s", len(r.Rows), text.String())
-	}
-	for _, row := range r.Rows {
-		if row.Scraped < 6*pageSeries*9/10 || row.CPUSeconds <= 0 || row.RSS < 1<<20 || row.Peak < row.RSS || row.Anon >= row.RSS {
+	for _, row := range r.Tables[0].Rows {
+		if row.Scraped < 1000 || row.CPUSeconds <= 0 || row.RSS < 1<<20 || row.Peak < row.RSS || row.Anon >= row.RSS || row.Binary < 1<<20 {
 			t.Errorf("row %+v", row)
 		}
 	}
-	// The window may cut one scrape of each target off at either end.
-	if whole := r.Rows[1]; whole.Delivered < whole.Scraped-2*pageSeries {
-		t.Errorf("%d samples delivered of %d", whole.Delivered, whole.Scraped)
+	if whole := r.Tables[0].Rows[1]; !whole.Verdict.Same || whole.Bytes == 0 || whole.Delivered == 0 {
+		t.Errorf("to Kafka: %+v\n%s", whole, text.String())
+	}
+}
+
+// TestPeerThatCannotBeBuiltCostsNoOtherRow asks for a version that does not exist.
+func TestPeerWithoutAProgramIsNamed(t *testing.T) {
+	missing := errors.New("go build app: no such module")
+	b := &bench{progress: io.Discard}
+	peer := contender{name: "vmagent, remote write", peer: true}
+	if err := b.miss(t.Context(), peer, missing); err != nil || len(b.failed) != 1 {
+		t.Fatalf("%v, failed %v", err, b.failed)
+	}
+	var text strings.Builder
+	if err := (Report{Failed: b.failed}).Print(&text); err != nil || !strings.Contains(text.String(), "no row of vmagent, remote write: go build app: no such module") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+	if err := b.miss(t.Context(), contender{name: "sextant-agent"}, missing); !errors.Is(err, missing) {
+		t.Errorf("our own program may be missing: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.miss(ended, peer, ended.Err()); err == nil {
+		t.Error("an interrupted run goes on")
 	}
 }
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
-	for _, o := range []Options{{Targets: -1}, {Interval: 1}, {Warm: -1}, {Intervals: -1}} {
+	for _, o := range []Options{{Workloads: []Workload{{Nodes: 0}}}, {Interval: 1}, {Warm: -1}, {Intervals: -1}, {Rounds: -1}} {
 		if _, err := Run(t.Context(), o, io.Discard); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
@@ -65,7 +88,7 @@ func TestReadsItsOwnProcess(t *testing.T) {
 	}
 	before := p.cpu()
 	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
-		newPage(1)
+		newNodePage(1)
 	}
 	if used := p.cpu() - before; used <= 0 || used > 5 {
 		t.Fatalf("used %v s of CPU", used)

@@ -1,88 +1,27 @@
 package agent
 
 import (
-	"fmt"
+	"hash/maphash"
+	"math"
 	"math/rand/v2"
 	"strconv"
 )
 
-// pageSeries is how many series a page has.
-const pageSeries = 1500
-
-// page is a node_exporter page in its proportions: a host with 48 CPUs, 16 disks and 12
-// interfaces. Every value changes from one scrape to the next.
+// page is an exposition whose every value changes from one scrape to the next.
 type page struct {
 	families []family
 	rnd      *rand.Rand
 }
 
 type family struct {
-	head   string // HELP and TYPE lines
-	kind   string
-	prefix []string // name and labels of each series
-	value  []float64
-	step   float64
-}
-
-func newPage(seed uint64) *page {
-	p := &page{rnd: rand.New(rand.NewPCG(seed, 11))}
-	p.add("node_cpu_seconds_total", "counter", "Seconds the CPUs spent in each mode.", 10, labels("cpu", count(48), "mode",
-		[]string{"idle", "iowait", "irq", "nice", "softirq", "steal", "system", "user"}))
-	for _, name := range []string{"receive_bytes", "receive_packets", "receive_errs", "receive_drop", "receive_fifo", "receive_frame", "receive_compressed",
-		"receive_multicast", "transmit_bytes", "transmit_packets", "transmit_errs", "transmit_drop", "transmit_fifo", "transmit_colls", "transmit_carrier", "transmit_compressed"} {
-		p.add("node_network_"+name+"_total", "counter", "Network device statistic "+name+".", 1e5, labels("device", prefixed("eth", 12)))
-	}
-	for _, name := range []string{"reads_completed", "reads_merged", "read_bytes", "read_time_seconds", "writes_completed", "writes_merged", "written_bytes",
-		"write_time_seconds", "io_time_seconds", "io_time_weighted_seconds", "discards_completed", "discarded_sectors", "flush_requests"} {
-		p.add("node_disk_"+name+"_total", "counter", "Disk statistic "+name+".", 1e4, labels("device", prefixed("nvme", 16)))
-	}
-	for _, name := range []string{"avail_bytes", "files", "files_free", "free_bytes", "size_bytes", "readonly", "device_error"} {
-		p.add("node_filesystem_"+name, "gauge", "Filesystem "+name+".", 4096, labels("device", prefixed("/dev/nvme", 12), "fstype", []string{"ext4"}))
-	}
-	for _, name := range []string{"interrupts", "softirqs"} {
-		p.add("node_"+name+"_total", "counter", "Number of "+name+" by CPU.", 100, labels("cpu", count(48), "type", []string{"NET_RX", "TIMER", "SCHED"}))
-	}
-	for i := 0; p.series() < pageSeries; i++ {
-		p.add(fmt.Sprintf("node_memory_Field%d_bytes", i), "gauge", fmt.Sprintf("Memory information field Field%d_bytes.", i), 4096, []string{""})
-	}
-	return p
-}
-
-func count(n int) (out []string) {
-	for i := range n {
-		out = append(out, strconv.Itoa(i))
-	}
-	return out
-}
-
-func prefixed(prefix string, n int) (out []string) {
-	for _, i := range count(n) {
-		out = append(out, prefix+i)
-	}
-	return out
-}
-
-// labels is every combination of the values of one label, or of two.
-func labels(name string, values []string, more ...any) (out []string) {
-	for _, v := range values {
-		if len(more) == 0 {
-			out = append(out, fmt.Sprintf("{%s=%q}", name, v))
-			continue
-		}
-		for _, second := range more[1].([]string) {
-			out = append(out, fmt.Sprintf("{%s=%q,%s=%q}", name, v, more[0], second))
-		}
-	}
-	return out
-}
-
-func (p *page) add(name, kind, help string, step float64, labels []string) {
-	f := family{head: fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind), kind: kind, step: step}
-	for _, l := range labels {
-		f.prefix = append(f.prefix, name+l+" ")
-		f.value = append(f.value, float64(p.rnd.IntN(1e9)))
-	}
-	p.families = append(p.families, f)
+	name     string
+	head     string // HELP and TYPE lines
+	counter  bool
+	timed    bool     // its rows have times of their own, as cAdvisor's have
+	decimals int      // that are printed, -1: as many as the value has
+	prefix   []string // name and labels of each series
+	value    []float64
+	step     float64 // about what a value changes by
 }
 
 func (p *page) series() (n int) {
@@ -92,21 +31,84 @@ func (p *page) series() (n int) {
 	return n
 }
 
-// next appends the page of the next scrape to b.
-func (p *page) next(b []byte) []byte {
+// next appends the page of a scrape at now, in unix ms, to b. seen is what a sink that got all of
+// its samples has seen more.
+func (p *page) next(b []byte, now int64) (_ []byte, seen tally) {
 	for i := range p.families {
 		f := &p.families[i]
 		b = append(b, f.head...)
 		for k := range f.value {
-			step := f.step * (0.01 + p.rnd.Float64())
-			if f.kind == "gauge" && p.rnd.IntN(2) == 0 {
-				step = -step
-			}
-			f.value[k] += float64(int64(step*100)) / 100
+			f.move(k, p.rnd)
+			seen.add(f.name, f.value[k])
 			b = append(b, f.prefix[k]...)
-			b = strconv.AppendFloat(b, f.value[k], 'g', -1, 64)
+			b = f.number(b, f.value[k])
+			if f.timed {
+				b = append(b, ' ')
+				b = strconv.AppendInt(b, now, 10)
+			}
 			b = append(b, '\n')
 		}
 	}
-	return b
+	return b, seen
+}
+
+// move changes a value by at least a hundredth of the step, to one with few decimals: it
+// is read as it is held.
+func (f *family) move(k int, rnd *rand.Rand) {
+	step := f.step * (0.01 + rnd.Float64())
+	if !f.counter && rnd.IntN(2) == 0 {
+		step = -step
+	}
+	scale := math.Pow10(max(f.decimals, 0))
+	if f.decimals < 0 {
+		scale = 100
+	}
+	before := f.value[k]
+	f.value[k] = math.Round((before+step)*scale) / scale
+	if f.value[k] == before {
+		f.value[k] = math.Round(before*scale+1) / scale
+	}
+}
+
+func (f *family) number(b []byte, v float64) []byte {
+	if f.decimals >= 0 {
+		return strconv.AppendFloat(b, v, 'f', f.decimals, 64)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
+}
+
+// tally is what was seen of samples: how many, and sums that are equal for equal multisets of
+// names and values, in whatever order they came.
+type tally struct {
+	samples int64
+	sum     uint64 // of the values to six decimals, of those above a million to two
+	exact   uint64 // of the values to the last bit
+}
+
+func (t *tally) add(name string, v float64) {
+	scale := 1e6
+	if math.Abs(v) >= 1e6 {
+		scale = 100
+	}
+	hash := maphash.String(seed, name)
+	t.samples++
+	t.sum += scatter(hash ^ scatter(uint64(int64(math.Round(v*scale)))))
+	t.exact += scatter(hash ^ scatter(math.Float64bits(v)))
+}
+
+func (t *tally) join(other tally) {
+	t.samples += other.samples
+	t.sum += other.sum
+	t.exact += other.exact
+}
+
+var seed = maphash.MakeSeed()
+
+// scatter is the finalizer of MurmurHash3: a bijection that spreads what differs little.
+func scatter(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
 }
