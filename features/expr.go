@@ -26,7 +26,8 @@ type fragment struct {
 
 var fragmentRef = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// let reads the shared fragments: a mapping of name to text.
+// let reads the shared fragments: a mapping of name to text, in which a fragment may use
+// those above it.
 func (d *decoder) let(n *yaml.Node) []*fragment {
 	if n == nil {
 		return nil
@@ -38,7 +39,8 @@ func (d *decoder) let(n *yaml.Node) []*fragment {
 	var fs []*fragment
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		f := &fragment{name: d.name(key, "let"), text: strings.TrimSpace(d.scalar(value, "let")), node: key}
+		f := &fragment{name: d.name(key, "let"), node: key}
+		f.text, _ = d.expand(value, "let: "+f.name, strings.TrimSpace(d.scalar(value, "let")), fs)
 		if find(fs, f.name) != nil {
 			d.fault(key, "let: %s is there twice", f.name)
 		}
@@ -56,25 +58,35 @@ func find(fs []*fragment, name string) *fragment {
 	return nil
 }
 
-// expr reads a feature's expression, writes its fragments out and checks it.
-func (d *decoder) expr(n *yaml.Node, v *View, f Feature, let []*fragment) string {
-	raw, undefined := d.scalar(n, "expr"), false
-	text := fragmentRef.ReplaceAllStringFunc(raw, func(ref string) string {
+// expand writes fragments out in a text, and says whether all of them are defined.
+func (d *decoder) expand(n *yaml.Node, where, text string, let []*fragment) (string, bool) {
+	defined, room := true, maxExpr
+	text = fragmentRef.ReplaceAllStringFunc(text, func(ref string) string {
 		piece := find(let, ref[2:len(ref)-1])
 		if piece == nil {
-			d.fault(n, "feature %s: expr: %s is not defined under let", f.Name, ref)
-			undefined = true
+			d.fault(n, "%s: %s is not defined under let", where, ref)
+			defined = false
 			return ref
 		}
 		piece.used = true
+		if room -= len(piece.text); room < 0 {
+			return "" // nested fragments grow fast: no more than is needed to say so
+		}
 		return piece.text
 	})
-	text = strings.TrimRight(text, " \n")
-	if undefined {
-		return text
+	if room < 0 || len(text) > maxExpr {
+		d.fault(n, "%s: longer than %d bytes", where, maxExpr)
+		return "", false
 	}
-	if len(text) > maxExpr {
-		d.fault(n, "feature %s: expr: longer than %d bytes", f.Name, maxExpr)
+	return text, defined
+}
+
+// expr reads a feature's expression, writes its fragments out and checks it.
+func (d *decoder) expr(n *yaml.Node, v *View, f Feature, let []*fragment) string {
+	raw := d.scalar(n, "expr")
+	text, defined := d.expand(n, "feature "+f.Name+": expr", raw, let)
+	text = strings.TrimRight(text, " \n")
+	if !defined {
 		return text
 	}
 	expr, err := Parse(text)

@@ -264,3 +264,26 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// A fragment may use those above it, and no other.
+func TestFragmentsNest(t *testing.T) {
+	features := "\nfeatures:\n  - {name: x, expr: 'max by (node) (${both})', dtype: float64, unit: none, description: D.}\n"
+	views, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(head + "let:\n  m: kind=\"a\"\n  both: x{${m}} + y{${m}}" + features)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := views[0].Features[0].Expr, `max by (node) (x{kind="a"} + y{kind="a"})`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	grows := "let:\n  a: " + strings.Repeat("x", 100) + "\n  b: " + strings.Repeat("${a}", 50) + "\n  both: " + strings.Repeat("${b}", 50)
+	for text, want := range map[string]string{
+		"let:\n  both: ${m}\n  m: x": "let: both: ${m} is not defined under let",
+		"let:\n  both: x + ${both}":  "let: both: ${both} is not defined under let",
+		"let:\n  m: x\n  both: y":    "let: m is never used",
+		grows:                        "let: both: longer than 8192 bytes",
+	} {
+		if _, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(head + text + features)}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,9 +12,21 @@ import (
 
 // Parse reads one expression with the parser that definitions are checked with. Whoever
 // evaluates them uses it too, so that what loads also runs.
-func Parse(expr string) (parser.Expr, error) {
-	return parser.NewParser(parser.Options{}).ParseExpr(expr)
-}
+func Parse(expr string) (parser.Expr, error) { return NewParser().ParseExpr(expr) }
+
+// NewParser returns the parser of definitions: PromQL without what Prometheus calls
+// experimental, but with forecasts.
+func NewParser() parser.Parser { return parser.NewParser(parser.Options{Functions: functions}) }
+
+// functions are Prometheus' own. Smoothing with a trend is marked experimental there for
+// its name; it has been what it is since holt_winters.
+var functions = func() map[string]*parser.Function {
+	all := maps.Clone(parser.Functions)
+	smoothing := *all["double_exponential_smoothing"]
+	smoothing.Experimental = false
+	all[smoothing.Name] = &smoothing
+	return all
+}()
 
 // Window is how far before a tick the view reads: the longest range with its offset, or
 // lookback for an expression that takes the latest sample.
@@ -113,7 +126,7 @@ func checkTime(expr parser.Expr) []string {
 	return faults
 }
 
-var needTwo = []string{"rate", "irate", "increase", "delta", "idelta", "deriv", "predict_linear"}
+var needTwo = []string{"rate", "irate", "increase", "delta", "idelta", "deriv", "predict_linear", "double_exponential_smoothing"}
 
 func caller(path []parser.Node) string {
 	if len(path) > 0 {

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -80,7 +81,9 @@ func BenchmarkTick(b *testing.B) {
 }
 
 func benchTick(b *testing.B, reference bool) {
+	before := heap()
 	m, f, tick := benchMachine(b, 0, reference)
+	state := heap() - before
 	b.ReportAllocs()
 	b.ResetTimer()
 	var cpu cpuTime
@@ -95,6 +98,15 @@ func benchTick(b *testing.B, reference bool) {
 		cpu.stop()
 	}
 	cpu.report(b)
+	b.ReportMetric(float64(state)/benchNodes, "heap-B/node")
+}
+
+// heap is the bytes that are in use. Of a machine and its fleet, most are windows.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // cpuTime sums CPU time between start and stop: on a shared machine it is firmer than

@@ -74,7 +74,7 @@ type Counts struct {
 
 // New checks and compiles the views of PromQL; views of SQL are left out. Every fault is reported at once.
 func New(views []*features.View, o Options) (*Evaluator, error) {
-	p := &parsed{parser.NewParser(parser.Options{}), map[string]parser.Expr{}}
+	p := &parsed{features.NewParser(), map[string]parser.Expr{}}
 	e := &Evaluator{engine: newEngine(o.Lookback, p), store: window.NewStore(o.GroupSize)}
 	e.set = compile.NewSet(e.store, o.Lookback)
 	var errs []error

@@ -68,13 +68,14 @@ func TestBuiltinEqualsEngine(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		fast, slow := builtin(t, false), builtin(t, true)
 		ts := telemetry(t, r)
-		values, rows := make([]float64, len(ts)), 0
+		values, rows, has := make([]float64, len(ts)), 0, map[string]bool{}
 		for tick := int64(10_000); tick <= 450_000; tick += 10_000 {
 			for i := range ts {
 				v, ok := step(r, &values[i])
 				if !ok {
 					continue
 				}
+				v = ts[i].plausible(v)
 				at := tick - 10_000 + ts[i].phase
 				for k, e := range []*Evaluator{fast, slow} {
 					e.Store().SetNext(tick)
@@ -89,6 +90,7 @@ func TestBuiltinEqualsEngine(t *testing.T) {
 			}
 			for _, r := range want {
 				rows += len(r.Tick)
+				noteValues(r, has)
 			}
 			if tick%60_000 == 0 {
 				fast.Store().Sweep()
@@ -102,7 +104,20 @@ func TestBuiltinEqualsEngine(t *testing.T) {
 			if c.Compiled == 0 {
 				t.Errorf("seed %d: %s:%s was not evaluated by its compiled expression", seed, view, feature)
 			}
+			if !has[view+":"+feature] {
+				t.Errorf("seed %d: %s:%s had no value: NULL was compared with NULL", seed, view, feature)
+			}
 		})
+	}
+}
+
+// noteValues marks the features that have a value in some row.
+func noteValues(r *features.Rows, has map[string]bool) {
+	for c, f := range r.View.Features {
+		there := func(v float64) bool { return !math.IsNaN(v) }
+		if slices.ContainsFunc(r.Cols[c].Num, there) || slices.ContainsFunc(r.Cols[c].Str, func(s string) bool { return s != "" }) {
+			has[r.View.Name+":"+f.Name] = true
+		}
 	}
 }
 
