@@ -2,10 +2,12 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"sextant/internal/bench/codec"
+	"sextant/internal/bench/features"
 	"sextant/internal/bench/fresh"
 	"sextant/internal/bench/line"
 )
@@ -51,6 +53,26 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 	freshBench.Flags().IntVar(&freshOpts.Nodes, "nodes", 200, "nodes of the fleet")
 	freshBench.Flags().IntVar(&freshOpts.Ticks, "ticks", 6, "ticks of 10 s")
 
+	var featureOpts features.Options
+	var featureMemory int64
+	featureBench := &cobra.Command{
+		Use: "features", Short: "The evaluation of features beside Prometheus' rule engine over its own TSDB",
+		Long: `features evaluates the views of PromQL that the services node_state and task_state read (all, where there
+are no such services), and the same expressions as recording rules, over the same samples.`,
+		Example: "  sextant bench features --nodes 1000,10000", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			featureOpts.Memory = featureMemory << 20
+			r, err := features.Run(cmd.Context(), featureOpts, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return r.Print(cmd.OutOrStdout())
+		},
+	}
+	featureBench.Flags().IntSliceVar(&featureOpts.Nodes, "nodes", []int{1_000, 10_000, 100_000}, "sizes of the fleet")
+	featureBench.Flags().Int64Var(&featureMemory, "memory", 6<<10, "MiB that the state of one engine may take; a larger fleet is measured in part")
+	featureBench.Flags().DurationVar(&featureOpts.Slow, "slow", 20*time.Second, "leave out a size at which a tick would take more CPU time")
+
 	codecBench := &cobra.Command{
 		Use: "codec", Short: "The wire codec beside the generated one",
 		Example: "  sextant bench codec", Args: cobra.NoArgs,
@@ -63,7 +85,7 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 		},
 	}
 
-	cmd.AddCommand(pipelineBench, agentBenchCmd(), freshBench, codecBench)
+	cmd.AddCommand(pipelineBench, featureBench, agentBenchCmd(), freshBench, codecBench)
 	cmd.AddCommand(&cobra.Command{
 		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

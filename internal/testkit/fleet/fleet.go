@@ -137,7 +137,7 @@ func (f *Fleet) values(i, tick int) []float64 {
 func (p *proto) next(v float64, h uint64, first bool) float64 {
 	u := unit(h)
 	if first {
-		if p.kind == constant {
+		if p.kind == constant || p.kind == clock {
 			return p.start
 		}
 		v = p.start * (0.5 + u/2)
@@ -163,6 +163,8 @@ func (p *proto) next(v float64, h uint64, first bool) float64 {
 		return math.Round(v) + math.Round(2*u*p.step)
 	case seconds:
 		return math.Round((v+2*u*p.step)*100) / 100
+	case clock:
+		return v + Interval/1000
 	case constant:
 	}
 	return v

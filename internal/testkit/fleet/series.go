@@ -21,6 +21,7 @@ const (
 	pages         // memory: a multiple of 4096, up to the start value
 	count         // counter, integer steps
 	seconds       // counter of seconds in hundredths
+	clock         // the time at which the tick began, in seconds
 )
 
 // proto is one series of a node. {i} in a label value stands for the node's name, {gpu}
@@ -153,6 +154,7 @@ func (b *builder) rest() {
 	b.add("node", "node_boot_time_seconds", constant, 1.79e9, 0)
 	b.add("node", "node_procs_running", walk, 17, 2)
 	b.add("node", "node_context_switches_total", count, 9e9, 5e5)
+	b.add("node", "node_time_seconds", clock, Base/1000, 0)
 	b.add("node", "up", constant, 1, 0)
 	for mode := range PerNode - len(b.out) {
 		b.add("node", "node_schedstat_running_seconds_total", seconds, 5000, 3, "cpu", fmt.Sprint(mode))
