@@ -34,8 +34,8 @@ var (
 		"hertz", "celsius", "watts", "joules", "volts", "amperes"}
 
 	// A view is also the name of an SQL view in the database of these tables and views.
-	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
-		"ingest_ledger", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
+	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "backfills", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
+		"ingest_ledger", "late_records", "late_records_of_ledger", "repairs", "repairs_pending", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
 		"samples", "samples_labelled", "schema_versions", "series", "slices",
 		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
 	reservedFeatures = []string{"tick", "known", "flags", "origin"}

@@ -200,27 +200,11 @@ func (p *pass) end(out []told, at int64) []told {
 	return out
 }
 
-// rowFlags is how far before a tick the flags of its rows may lie, ms: since the tick of
-// the view before, for views whose interval is no longer than that.
-const rowFlags = 240_000
+// rowFlags is how far before a tick the flags of its rows may lie, ms.
+const rowFlags = crosscheck.RowFlags
 
-// flagRows gives each row the flags of its entity's samples since the view's last tick: of
-// the node, or of the device where uid is a key.
-func (m *Machine) flagRows(r *features.Rows, tick int64) {
-	node, uid := slices.Index(r.View.Keys, nodeLabel), slices.Index(r.View.Keys, "uid")
-	if m.lately.Empty() || node < 0 {
-		return
-	}
-	r.Flags = make([]uint16, len(r.Tick))
-	from := tick - min(r.View.Interval.Milliseconds(), rowFlags)
-	for i := range r.Flags {
-		if uid >= 0 {
-			r.Flags[i] = m.lately.Device(r.Keys[node][i], r.Keys[uid][i], from, tick)
-		} else {
-			r.Flags[i] = m.lately.Node(r.Keys[node][i], from, tick)
-		}
-	}
-}
+// flagRows gives each row the flags of its entity's samples.
+func (m *Machine) flagRows(r *features.Rows, tick int64) { m.lately.FlagRows(r, tick) }
 
 // flagHistory is how far before the next tick the records lie, in ms, whose flags a row
 // may have, or that have flags in force.

@@ -42,7 +42,7 @@ func (d *deriving) run(ctx context.Context) error {
 	defer group.Close()
 	err = derive.Run(ctx, d.db.NewDeriveStore(), derive.Config{
 		Views:    d.views,
-		Schedule: derive.Schedule{Delay: d.cfg.Pipeline.Lateness.D() + deriveWrite, Settle: deriveSettle, CatchUp: deriveCatchUp},
+		Schedule: deriveSchedule(d.cfg),
 		Stored: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, deriveWait)
 			defer cancel()

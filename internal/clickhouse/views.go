@@ -16,6 +16,7 @@ import (
 // replace one.
 var reserved = map[string]bool{
 	"samples": true, "series": true, "ingest_ledger": true, "agents": true, "agents_of_ledger": true,
+	"backfills": true, "late_records": true, "late_records_of_ledger": true, "repairs": true, "repairs_pending": true,
 	"dead_letters": true, "feature_views": true, "feature_services": true, "feature_history": true, "feature_registry": true, "schema_versions": true,
 	"ledger": true, "quality": true, "unknown_names": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,

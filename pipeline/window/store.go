@@ -5,6 +5,7 @@ package window
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -278,4 +279,10 @@ func (st *Store) NodesOf(group int) []string {
 	}
 	slices.SortFunc(names, cmp.Compare)
 	return names
+}
+
+// Names lists the metric names that expressions select, sorted; all says that some
+// expression selects without naming one.
+func (st *Store) Names() (names []string, all bool) {
+	return slices.Sorted(maps.Keys(st.byName)), len(st.unnamed) > 0
 }

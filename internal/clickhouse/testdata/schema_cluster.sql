@@ -640,6 +640,81 @@ COMMENT 'Ticks of the views that the store evaluates. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`derived_ticks` ON CLUSTER `main` AS `sextant`.`derived_ticks_local`
 ENGINE = Distributed(`main`, 'sextant', 'derived_ticks_local', cityHash64(view));
+---- migrations/00019_backfill.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Which parts of which backfills are done: one that is started again goes on where it
+-- stopped.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`backfills_local` ON CLUSTER `main`
+(
+    job String COMMENT 'view, range and nodes',
+    part String COMMENT 'nodes and range',
+    rows UInt64 COMMENT 'rows that were computed',
+    stored UInt64 COMMENT 'of them, the store lacked',
+    differ UInt64 COMMENT 'values that differ from the stored ones, which stay',
+    done DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', done)
+ORDER BY (job, part)
+TTL toDateTime(done) + INTERVAL 30 DAY
+COMMENT 'What backfills have done. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`backfills` ON CLUSTER `main` AS `sextant`.`backfills_local`
+ENGINE = Distributed(`main`, 'sextant', 'backfills_local', cityHash64(job));
+
+-- The records of the ledger that had late samples: few, and found without reading it all.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`late_records_local` ON CLUSTER `main`
+(
+    node LowCardinality(String),
+    hour DateTime('UTC') COMMENT 'of the scrape',
+    partition Int32,
+    offset Int64,
+    late UInt32 COMMENT 'samples'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (node, hour, partition, offset)
+TTL hour + INTERVAL 30 DAY
+SETTINGS ttl_only_drop_parts = 1
+COMMENT 'Records with samples that came too late for a row. Read with FINAL.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`late_records` ON CLUSTER `main` AS `sextant`.`late_records_local`
+ENGINE = Distributed(`main`, 'sextant', 'late_records_local', cityHash64(node));
+
+-- +goose StatementBegin
+CREATE MATERIALIZED VIEW IF NOT EXISTS `sextant`.late_records_of_ledger ON CLUSTER `main` TO `sextant`.`late_records_local` AS
+SELECT node, toStartOfHour(scrape, 'UTC') AS hour, partition, offset, late
+FROM `sextant`.`ingest_ledger_local`
+WHERE late > 0;
+-- +goose StatementEnd
+
+-- What was repaired: an hour of a node, with the late samples that it had then.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`repairs_local` ON CLUSTER `main`
+(
+    node LowCardinality(String),
+    hour DateTime('UTC') COMMENT 'that the late samples are of',
+    late UInt64 COMMENT 'late samples that are in the corrected rows',
+    rows UInt64 COMMENT 'rows that they changed',
+    status LowCardinality(String) COMMENT 'done, or failed',
+    error String COMMENT 'of a repair that failed',
+    at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', at)
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (node, hour)
+TTL hour + INTERVAL 40 DAY
+SETTINGS ttl_only_drop_parts = 1
+COMMENT 'Repairs of rows that late samples change. Read with FINAL, or through repairs_pending.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`repairs` ON CLUSTER `main` AS `sextant`.`repairs_local`
+ENGINE = Distributed(`main`, 'sextant', 'repairs_local', cityHash64(node));
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` ON CLUSTER `main` AS
@@ -998,6 +1073,13 @@ GROUP BY node, uid, metric, target, flag
 HAVING scrapes > 0
 ORDER BY node, uid, metric, target, flag
 SETTINGS distributed_product_mode = 'local'
+---- views/repairs_pending.sql
+-- Hours of nodes whose late samples are in no corrected row yet.
+CREATE OR REPLACE VIEW `sextant`.repairs_pending ON CLUSTER `main` AS
+SELECT l.node AS node, l.hour AS hour, l.late AS late, r.late AS repaired, r.status AS status, r.at AS tried
+FROM (SELECT node, hour, sum(late) AS late FROM `sextant`.late_records FINAL GROUP BY node, hour) AS l
+LEFT JOIN (SELECT * FROM `sextant`.repairs FINAL) AS r ON r.node = l.node AND r.hour = l.hour
+WHERE l.late != r.late OR r.status = 'failed'
 ---- views/samples_labelled.sql
 -- Samples with the names that they go by. A row that is not usable tells that there is no
 -- value, and flags tells why (docs/quality.md). To read fast, name the series too; their ids
@@ -1278,6 +1360,41 @@ FROM `sextant`.series FINAL
 WHERE unknown_of != ''
 GROUP BY vendor, name
 ORDER BY vendor, name
+---- queries/backfill_nodes.sql
+-- The high bits of a series id are its node's: nodes in this order are neighbours in samples.
+SELECT node
+FROM (SELECT node, min(id) AS first FROM `sextant`.series GROUP BY node)
+ORDER BY first
+---- queries/backfill_rows.sql
+SELECT
+    toString(`node`),
+    toUnixTimestamp64Milli(tick),
+    toUnixTimestamp64Milli(known),
+    flags,
+    ifNull(toFloat64(`busy`), nan),
+    ifNull(toFloat64(`load`), nan),
+    ifNull(toFloat64(`cores`), nan),
+    ifNull(toFloat64(`up`), nan),
+    ifNull(toString(`kernel`), '')
+FROM `sextant`.`features_node_test_v1` FINAL
+WHERE node IN (@nodes)
+  AND tick >= fromUnixTimestamp64Milli(toInt64(@from), 'UTC') AND tick < fromUnixTimestamp64Milli(toInt64(@to), 'UTC')
+ORDER BY `node`, tick
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/backfill_samples.sql
+-- FINAL leaves of two samples of one time the one that was in time: the one in the windows.
+SELECT series, toUnixTimestamp64Milli(ts), value, flags
+FROM `sextant`.samples FINAL
+WHERE series GLOBAL IN (SELECT id FROM `sextant`.series WHERE node IN (@nodes) AND (@all OR name IN (@names)))
+  AND ts >= fromUnixTimestamp64Milli(toInt64(@from), 'UTC') AND ts < fromUnixTimestamp64Milli(toInt64(@to), 'UTC')
+  AND bitAnd(flags, @without) = 0
+ORDER BY series, ts
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/backfill_series.sql
+SELECT id, node, name, mapKeys(labels), mapValues(labels)
+FROM `sextant`.series FINAL
+WHERE node IN (@nodes) AND (@all OR name IN (@names))
+ORDER BY id
 ---- queries/latest_rows.sql
 SELECT
     toString(`node`),

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/spf13/cobra"
+
+	"sextant/features"
+	"sextant/internal/clickhouse"
+	"sextant/internal/exit"
+	"sextant/pipeline/backfill"
+	"sextant/pipeline/derive"
+)
+
+func featuresBackfillCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backfill",
+		Short: "Give a feature view its past, from the samples that are stored",
+		Long: `backfill computes the rows of a view for ticks in [from, to) with the evaluator of the pipeline, from what was in
+time, and stores those that are missing. What is there stays: only what is NULL in a row is filled. A run that was
+stopped goes on where it was when the same command is given again. Ticks that the pipeline has not stored yet are left
+to it. Views of SQL are asked of the store again, tick by tick.`,
+		Example: "  sextant features backfill --view node_monitoring --from 2026-01-01T00:00:00Z --to 2026-01-08T00:00:00Z --parallel 4\n" +
+			"  sextant features backfill --view node_static@v2 --from 24h",
+		Args: cobra.NoArgs,
+	}
+	var o backfillFlags
+	f := cmd.Flags()
+	f.StringVar(&o.view, "view", "", "the view, or one version of it: node_static@v2")
+	f.StringVar(&o.from, "from", "", "first tick: RFC 3339 with a zone, or how long ago, as 24h")
+	f.StringVar(&o.to, "to", "", "the tick after the last, likewise; default: as far as rows are stored")
+	f.StringSliceVar(&o.nodes, "nodes", nil, "only these nodes, separated by commas")
+	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once")
+	f.BoolVar(&o.again, "again", false, "begin anew, whatever a run before has done")
+	onStore(cmd, func(cmd *cobra.Command, _ []string, cfg *Config, db *clickhouse.DB) error {
+		return o.run(cmd, cfg, db)
+	})
+	return cmd
+}
+
+type backfillFlags struct {
+	view, from, to string
+	nodes          []string
+	parallel       int
+	again          bool
+}
+
+func (o *backfillFlags) run(cmd *cobra.Command, cfg *Config, db *clickhouse.DB) error {
+	ctx, now := cmd.Context(), time.Now()
+	from, to, err := o.times(now)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	state, err := db.Registry(ctx)
+	if err != nil {
+		return err
+	}
+	v, ok := state.Active.View(o.view)
+	if !ok {
+		return exit.Usage(fmt.Errorf("--view: %q is not in force: sextant features apply, or list", o.view))
+	}
+	sink, err := db.NewSink(clickhouse.DefaultSinkConfig())
+	if err != nil {
+		return err
+	}
+	store := db.NewBackfillStore(sink)
+	closed, err := store.Closed(ctx, cfg.Pipeline.Lateness.D())
+	if err != nil {
+		return errors.Join(err, sink.Close())
+	}
+	if to = min(to, closed+1); to <= from {
+		return errors.Join(fmt.Errorf("no tick from %s on is stored yet: rows are stored up to %s", text(from), text(closed)), sink.Close())
+	}
+	line := newProgressLine(cmd.ErrOrStderr(), now)
+	p, err := o.fill(ctx, cfg, db, store, v, backfill.Range{Nodes: o.nodes, From: from, To: to}, line.moved)
+	line.close()
+	fmt.Fprintf(cmd.OutOrStdout(), "%s from %s to %s: %d rows computed, %d stored, %d values filled; %d values differ from what is stored, which stays\n",
+		v.Ref(), text(from), text(to), p.Rows, p.Stored, p.Filled, p.Differ)
+	return errors.Join(err, sink.Close())
+}
+
+func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB, store *clickhouse.BackfillStore, v *features.View, r backfill.Range, moved func(backfill.Progress)) (backfill.Progress, error) {
+	if v.SQL != "" {
+		if len(o.nodes) > 0 {
+			return backfill.Progress{}, exit.Usage(fmt.Errorf("--nodes: %s spans nodes", v.Ref()))
+		}
+		return backfill.RunSQL(ctx, sqlStore{db.NewDeriveStore(), db}, v, deriveSchedule(cfg), r, moved)
+	}
+	job := ""
+	if !o.again {
+		// The end is not in it when it is open: what is new then is a part of its own.
+		job = fmt.Sprintf("%s %.12s from %d to %s nodes %x", v.Ref(), v.Hash(), r.From, o.to, xxhash.Sum64String(fmt.Sprint(r.Nodes)))
+	}
+	return backfill.Run(ctx, store, backfill.Config{
+		Views: []*features.View{v}, Job: job, Nodes: r.Nodes, From: r.From, To: r.To,
+		Lateness: cfg.Pipeline.Lateness.D(), Parallel: o.parallel, Moved: moved,
+	})
+}
+
+// sqlStore evaluates views of SQL, and reads rows.
+type sqlStore struct {
+	*clickhouse.DeriveStore
+	db *clickhouse.DB
+}
+
+func (s sqlStore) RowsBetween(ctx context.Context, v *features.View, from, to int64) (*features.Rows, error) {
+	return s.db.RowsBetween(ctx, v, from, to)
+}
+
+var _ backfill.Spanning = sqlStore{}
+
+// deriveSchedule is when the views of SQL are due live.
+func deriveSchedule(cfg *Config) derive.Schedule {
+	return derive.Schedule{Delay: cfg.Pipeline.Lateness.D() + deriveWrite, Settle: deriveSettle, CatchUp: deriveCatchUp}
+}
+
+// times is the range in unix ms. Without an end it is open.
+func (o *backfillFlags) times(now time.Time) (from, to int64, err error) {
+	if o.view == "" || o.from == "" {
+		return 0, 0, errors.New("--view and --from are needed")
+	}
+	if o.parallel < 1 || o.parallel > 64 {
+		return 0, 0, fmt.Errorf("--parallel: %d is not within 1 and 64", o.parallel)
+	}
+	if from, err = moment(o.from, now); err != nil {
+		return 0, 0, fmt.Errorf("--from: %w", err)
+	}
+	if to = now.UnixMilli(); o.to != "" {
+		if to, err = moment(o.to, now); err != nil {
+			return 0, 0, fmt.Errorf("--to: %w", err)
+		}
+	}
+	if to <= from {
+		return 0, 0, fmt.Errorf("--to: %s is not after --from", text(to))
+	}
+	return from, to, nil
+}
+
+// moment reads a time with a zone, or how long ago.
+func moment(s string, now time.Time) (int64, error) {
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d).UnixMilli(), nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither RFC 3339 with a zone nor how long ago", s)
+	}
+	return t.UnixMilli(), nil
+}
+
+func text(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+
+// progressLine tells how far a backfill has come: a bar on a terminal, elsewhere a line now
+// and then.
+type progressLine struct {
+	screen *screen
+	begun  time.Time
+	told   time.Time
+	first  int64 // ticks that were done before
+	seen   bool
+}
+
+func newProgressLine(out io.Writer, now time.Time) *progressLine {
+	return &progressLine{screen: newScreen(out), begun: now}
+}
+
+// How often it speaks.
+const (
+	tellTerminal = 200 * time.Millisecond
+	tellLines    = 10 * time.Second
+)
+
+func (l *progressLine) moved(p backfill.Progress) {
+	now, every := time.Now(), tellLines
+	if l.screen.tty {
+		every = tellTerminal
+	}
+	if p.Samples == 0 && p.Rows == 0 {
+		l.first = p.Done
+	}
+	if now.Sub(l.told) < every && p.Done < p.Ticks {
+		return
+	}
+	l.told = now
+	l.screen.Show([]string{progressText(p, l.first, now.Sub(l.begun), l.screen.tty)})
+}
+
+func (l *progressLine) close() {
+	if l.screen.tty {
+		l.screen.Close()
+	}
+}
+
+// progressText is a bar, the share that is done, the pace and the time that is left.
+func progressText(p backfill.Progress, first int64, took time.Duration, bar bool) string {
+	share := float64(p.Done) / float64(max(p.Ticks, 1))
+	left := "?"
+	if done := p.Done - first; done > 0 {
+		left = (time.Duration(float64(took) * float64(p.Ticks-p.Done) / float64(done))).Round(time.Second).String()
+	}
+	out := fmt.Sprintf("%3.0f %%  %d rows, %.0f samples/s, %s left", 100*share, p.Rows, float64(p.Samples)/max(took.Seconds(), 0.001), left)
+	if bar {
+		const width = 30
+		n := int(share * width)
+		out = fmt.Sprintf("[%-*s] %s", width, bars[:n], out)
+	}
+	return out
+}
+
+const bars = "=============================="

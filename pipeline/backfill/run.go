@@ -1,0 +1,258 @@
+package backfill
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sextant/features"
+)
+
+// Range is samples of some nodes, or rows of them: times in [From, To), unix ms.
+type Range struct {
+	Nodes    []string
+	From, To int64
+}
+
+// Store is where samples are read and rows are kept.
+type Store interface {
+	// Nodes lists all nodes that have series, those of one place in the store together.
+	Nodes(ctx context.Context) ([]string, error)
+	// Series lists the series of nodes with one of the metric names, or with any.
+	Series(ctx context.Context, nodes, names []string) ([]Series, error)
+	// Samples calls f for each sample, in the order of series and time, each once. Samples
+	// without a value to reckon with are left out, and late ones unless they are asked for.
+	Samples(ctx context.Context, r Range, names []string, late bool, f func(id uint64, t int64, v float64, flags uint16)) error
+	// Rows gives what is stored of a view, as known then.
+	Rows(ctx context.Context, v *features.View, r Range) (*features.Rows, error)
+	// Write returns when rows are durable. name names them in errors.
+	Write(ctx context.Context, name string, rows []*features.Rows) error
+	// Progress lists the parts of a job that are done, and Done adds one.
+	Progress(ctx context.Context, job string) (map[string]bool, error)
+	Done(ctx context.Context, job, part string, c Counts) error
+}
+
+// Config of a backfill. Zero values take the defaults that the fields name.
+type Config struct {
+	Views    []*features.View // of PromQL
+	Job      string           // what is done of a job of that name is not done again; "": all is done
+	Nodes    []string         // sorted or not; nil: all
+	From, To int64            // ticks in [From, To), unix ms
+	Lateness time.Duration    // of the stream: when its rows would have been known
+	Corrects bool             // read late samples too, and keep what they change as corrections
+	Known    int64            // known time of corrections, unix ms
+
+	Lookback  time.Duration // of the stream, 1 min
+	Interval  time.Duration // of its ticks, 10 s
+	GroupSize int           // nodes read together, 32
+	Chunk     time.Duration // samples read together, 30 min
+	Segment   time.Duration // what is done or not, 1 d: each reads the history before it again
+	Parallel  int           // parts at once, 1
+	Moved     func(Progress)
+}
+
+// Progress is how far a backfill has come.
+type Progress struct {
+	Done, Ticks int64 // ticks of groups
+	Samples     int64
+	Counts
+}
+
+func (c Config) complete() Config {
+	c.Lookback = cmp.Or(c.Lookback, time.Minute)
+	c.Interval = cmp.Or(c.Interval, 10*time.Second)
+	c.GroupSize = cmp.Or(c.GroupSize, 32)
+	c.Chunk = cmp.Or(c.Chunk, 30*time.Minute)
+	c.Segment = cmp.Or(c.Segment, 24*time.Hour)
+	c.Parallel = cmp.Or(c.Parallel, 1)
+	step := c.step()
+	c.From = (c.From + step - 1) / step * step
+	return c
+}
+
+// step is the distance of the ticks at which some view has rows, ms.
+func (c *Config) step() int64 {
+	step := int64(0)
+	for _, v := range c.Views {
+		step = gcd(v.Interval.Milliseconds(), step)
+	}
+	return max(step, c.Interval.Milliseconds())
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// part is a group of nodes in a segment of time.
+type part struct {
+	Range
+	name string
+}
+
+// Run computes and stores the rows of cfg. What it has stored when it fails or ctx ends is
+// not computed again by a run of the same job.
+func Run(ctx context.Context, store Store, cfg Config) (Progress, error) {
+	cfg = cfg.complete()
+	nodes := slices.Clone(cfg.Nodes)
+	if nodes == nil {
+		var err error
+		if nodes, err = store.Nodes(ctx); err != nil {
+			return Progress{}, err
+		}
+	}
+	parts := cfg.parts(nodes)
+	done := map[string]bool{}
+	if cfg.Job != "" {
+		var err error
+		if done, err = store.Progress(ctx, cfg.Job); err != nil {
+			return Progress{}, err
+		}
+	}
+	t := newTeller(cfg.Moved)
+	for _, p := range parts {
+		t.total(cfg.ticks(p.Range))
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(cfg.Parallel)
+	for _, p := range parts {
+		if done[p.name] {
+			t.moved(Progress{Done: cfg.ticks(p.Range)})
+			continue
+		}
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return cfg.part(ctx, store, p, t)
+		})
+	}
+	err := g.Wait()
+	return t.progress(), err
+}
+
+func (c *Config) ticks(r Range) int64 { return (r.To - r.From + c.step() - 1) / c.step() }
+
+func (c *Config) parts(nodes []string) (out []part) {
+	segment := max(c.Segment.Milliseconds()/c.step(), 1) * c.step()
+	for from := c.From; from < c.To; from += segment {
+		for group := range slices.Chunk(nodes, c.GroupSize) {
+			r := Range{group, from, min(from+segment, c.To)}
+			out = append(out, part{r, fmt.Sprintf("%s…%s %d-%d", group[0], group[len(group)-1], r.From, r.To)})
+		}
+	}
+	return out
+}
+
+// part computes one part, a chunk of time after the other.
+func (c *Config) part(ctx context.Context, store Store, p part, t *teller) error {
+	r, err := NewReplay(c.Views, c.Lookback, c.Interval, c.GroupSize)
+	if err != nil {
+		return err
+	}
+	series, err := store.Series(ctx, p.Nodes, r.Names())
+	if err != nil {
+		return err
+	}
+	r.Know(series)
+	var all Counts
+	read := p.From - r.History()
+	for at := p.From; at < p.To; {
+		end := min(at+max(c.Chunk.Milliseconds()/c.step(), 1)*c.step(), p.To)
+		last := at + (end-1-at)/c.step()*c.step()
+		n := int64(0)
+		err := store.Samples(ctx, Range{p.Nodes, read, last}, r.Names(), c.Corrects, func(id uint64, t int64, v float64, flags uint16) {
+			n++
+			r.Add(id, t, v, flags)
+		})
+		if err != nil {
+			return err
+		}
+		rows := c.evaluate(r, at, last)
+		counts, err := c.keep(ctx, store, Range{p.Nodes, at, last + 1}, p.name, rows)
+		if err != nil {
+			return err
+		}
+		all.add(counts)
+		t.moved(Progress{Done: (last-at)/c.step() + 1, Samples: n, Counts: counts})
+		read, at = last, last+c.step()
+	}
+	if c.Job == "" {
+		return nil
+	}
+	return store.Done(ctx, c.Job, p.name, all)
+}
+
+// evaluate makes the rows of the ticks from at to last, one Rows for each view.
+func (c *Config) evaluate(r *Replay, at, last int64) []*features.Rows {
+	byView := map[*features.View]*features.Rows{}
+	var out []*features.Rows
+	for tick := at; tick <= last; tick += c.step() {
+		known := tick + c.Lateness.Milliseconds()
+		if c.Corrects {
+			known = c.Known
+		}
+		for _, rows := range r.Tick(tick, known) {
+			all, ok := byView[rows.View]
+			if !ok {
+				byView[rows.View] = rows
+				rows.Flags = allFlags(rows)
+				out = append(out, rows)
+				continue
+			}
+			join(all, rows)
+		}
+	}
+	return out
+}
+
+func allFlags(r *features.Rows) []uint16 {
+	if r.Flags == nil {
+		return make([]uint16, len(r.Tick))
+	}
+	return r.Flags
+}
+
+func join(all, r *features.Rows) {
+	all.Tick, all.Known = append(all.Tick, r.Tick...), append(all.Known, r.Known...)
+	all.Flags = append(all.Flags, allFlags(r)...)
+	for k := range r.Keys {
+		all.Keys[k] = append(all.Keys[k], r.Keys[k]...)
+	}
+	for i := range r.Cols {
+		all.Cols[i].Num = append(all.Cols[i].Num, r.Cols[i].Num...)
+		all.Cols[i].Str = append(all.Cols[i].Str, r.Cols[i].Str...)
+	}
+}
+
+// keep stores what of the rows the store lacks.
+func (c *Config) keep(ctx context.Context, store Store, r Range, name string, all []*features.Rows) (Counts, error) {
+	var sum Counts
+	var out []*features.Rows
+	for _, rows := range all {
+		have, err := store.Rows(ctx, rows.View, r)
+		if err != nil {
+			return sum, err
+		}
+		if c.Corrects {
+			rows.Origin = features.Repair
+			sum.add(changed(rows, have))
+		} else {
+			rows.Origin = features.Backfill
+			sum.add(fill(rows, have))
+		}
+		if len(rows.Tick) > 0 {
+			out = append(out, rows)
+		}
+	}
+	if len(out) == 0 {
+		return sum, nil
+	}
+	return sum, store.Write(ctx, fmt.Sprintf("%s at %d", name, r.From), out)
+}
