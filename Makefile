@@ -15,9 +15,11 @@ export GOFLAGS ?= -buildvcs=false
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/sextant, bin/sextant-agent and bin/sextant-agent-telegraf
+# The agent without cgo is 5 MiB smaller in memory; what needs cgo is in the program that it becomes.
+build: ## build bin/sextant, bin/sextant-agent and bin/sextant-agent-plugins
 	@mkdir -p $(BIN)
-	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/sextant ./cmd/sextant-agent-plugins
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/sextant-agent
 
 demo: build ## run the whole line here; DURATION=60s stops it by itself
 	$(BIN)/sextant demo $(if $(DURATION),--duration $(DURATION)) $(ARGS)

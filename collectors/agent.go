@@ -86,7 +86,7 @@ func Run(ctx context.Context, cfg *Config, deps Deps) error {
 
 	var receiver *receive.Receiver // nil: nothing is received
 	if cfg.Receive.Enabled() {
-		if receiver, err = receive.Listen(cfg.Receive, receive.Options{Node: cfg.Node, Sink: queue, Log: deps.Log, Register: deps.Registry}); err != nil {
+		if receiver, err = receive.Listen(cfg.Receive, receive.Options{Node: cfg.Node, External: cfg.Global.ExternalLabels, Sink: queue, Log: deps.Log, Register: deps.Registry}); err != nil {
 			return err
 		}
 	}

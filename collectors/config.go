@@ -32,7 +32,7 @@ type Config struct {
 	Scrape  []*promconfig.ScrapeConfig
 	Section // the agent's own sections
 
-	plugins plugins.Runner // of the section telegraf
+	plugins plugins.Runner // of the section telegraf, and whether dcgm and nvml are here
 }
 
 // Section holds the agent's own top-level keys.
@@ -118,6 +118,12 @@ func (c *Config) Check() error {
 	fault(c.NVML.Enabled && c.DCGM.Enabled, "nvml.enabled: not beside dcgm, each series would come twice")
 	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"), c.plugins.Check(c.Telegraf, "telegraf"))
 	errs = append(errs, c.checkJobs()...)
+	if c.DCGM.Enabled {
+		errs = append(errs, c.plugins.Devices("dcgm"))
+	}
+	if c.NVML.Enabled {
+		errs = append(errs, c.plugins.Devices("nvml"))
+	}
 	return errors.Join(errs...)
 }
 

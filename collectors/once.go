@@ -61,6 +61,11 @@ func onceInventory(cfg *Config, w io.Writer) error {
 
 // openLocal makes a collector by its name. The function ends what it holds.
 func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer, func() error, error) {
+	if name == DCGMJob || name == NVMLJob {
+		if err := cfg.plugins.Devices(name); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch name {
 	case HostJob:
 		g, err := host.New(cfg.Host, log)

@@ -1,4 +1,5 @@
-// Command sextant-agent collects the telemetry of one node and ships it to Kafka.
+// Command sextant-agent collects the telemetry of one node and ships it to Kafka. It is built
+// without cgo: what needs C is in sextant-agent-plugins, which it becomes.
 package main
 
 import (

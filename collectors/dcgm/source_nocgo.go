@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoBinding is why a build without cgo reads nothing.
-var ErrNoBinding = errors.New("this program was built without cgo, which the DCGM library needs: build it with CGO_ENABLED=1, or scrape dcgm-exporter")
+var ErrNoBinding = errors.New("this program was built without cgo, which the DCGM library needs: build sextant-agent-plugins with CGO_ENABLED=1, or scrape dcgm-exporter")
 
 // unbound is the source of such a build.
 type unbound struct{}

@@ -1,11 +1,12 @@
-// Package plugins is what the agent knows of Telegraf's input plugins without linking them.
-// They are half of a program that does, in its file and in memory, so only the larger of
-// the agent's two programs has them, and runs in the place of the smaller one where the
-// configuration asks for a plugin.
+// Package plugins is what the agent knows of what it does not link: Telegraf's input plugins,
+// and the bindings of device libraries, which need cgo. They are half of a program that does, in
+// its file and in memory, so only the larger of the agent's two programs has them, and runs in
+// the place of the smaller one where the configuration asks for one.
 package plugins
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -45,6 +46,9 @@ type Set interface {
 
 // Runner runs plugins.
 type Runner interface {
+	// Devices is nil where the collectors of device libraries are in this program. section is the
+	// one that asks for it.
+	Devices(section string) error
 	// Check reads the file and reports every fault of it, each beginning with the path of
 	// the section.
 	Check(c Config, path string) error
@@ -52,21 +56,26 @@ type Runner interface {
 	Open(c Config, o Options) (Set, error)
 }
 
-// ErrAbsent is the fault of a configuration with plugins for a program without them.
-var ErrAbsent = errors.New("telegraf.config: the plugins are in " + Program + ", which the agent becomes when it starts with this section")
+// ErrAbsent is the fault of a section for a program that does not have what it asks for.
+var ErrAbsent = errors.New("is in " + Program + ", which the agent becomes when it starts with this section")
 
 // Program is the name of the agent's program with plugins. It lies beside the other.
-const Program = "sextant-agent-telegraf"
+const Program = "sextant-agent-plugins"
 
 // Absent is the Runner of a program without plugins.
 type Absent struct{}
 
 // Check refuses a configuration that asks for a plugin.
-func (Absent) Check(c Config, _ string) error {
+func (Absent) Check(c Config, path string) error {
 	if c.Enabled() {
-		return ErrAbsent
+		return fmt.Errorf("%s.config: what runs it %w", path, ErrAbsent)
 	}
 	return nil
+}
+
+// Devices always fails.
+func (Absent) Devices(section string) error {
+	return fmt.Errorf("%s: what reads it %w", section, ErrAbsent)
 }
 
 // Open always fails.

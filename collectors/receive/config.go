@@ -22,6 +22,7 @@ type Config struct {
 
 	Relabel    []*relabel.Config `yaml:"relabel_configs"` // on every series, before its node is looked for
 	NodeLabels []string          `yaml:"node_labels"`     // the first that a series has names its node
+	External   bool              `yaml:"external_labels"` // global.external_labels are added to what is received, too
 
 	MaxAge          config.Duration `yaml:"max_age"`           // samples older than this are refused
 	MaxBodyBytes    config.Bytes    `yaml:"max_body_bytes"`    // of a request, compressed

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -34,6 +35,7 @@ type rules struct {
 	node       string   // of the agent, for series that name none
 	nodeLabels []string // the first that a series has names its node
 	relabel    []*relabel.Config
+	external   labels.Labels // added at last; a series' own label wins
 	maxLabels  int
 }
 
@@ -49,18 +51,8 @@ func (r *rules) apply(ls []wire.Label) (h home, out []wire.Label, keep bool, err
 	if get(ls, labels.MetricName) == "" {
 		return home{}, nil, true, errNoName
 	}
-	if len(ls) > r.maxLabels {
-		return home{}, nil, true, &wire.LimitError{Limit: wire.LimitLabels, Max: r.maxLabels, Got: len(ls)}
-	}
-	if err := wire.CheckLabels(ls); err != nil {
+	if err := r.check(ls); err != nil {
 		return home{}, nil, true, err
-	}
-	size := 0
-	for _, l := range ls {
-		size += len(l.Name) + len(l.Value)
-	}
-	if size > maxSeriesBytes {
-		return home{}, nil, true, errTooLong
 	}
 	h.target = target(get(ls, jobLabel), get(ls, instanceLabel))
 	if err := plain("target", h.target, wire.MaxTarget); err != nil {
@@ -76,7 +68,40 @@ func (r *rules) apply(ls []wire.Label) (h home, out []wire.Label, keep bool, err
 		// label of the exporter, and stored a second time as exported_node.
 		ls = without(ls, nodeLabel)
 	}
-	return h, ls, true, nil
+	if r.external.IsEmpty() {
+		return h, ls, true, nil
+	}
+	ls = r.withExternal(ls)
+	return h, ls, true, r.check(ls)
+}
+
+// check holds a series against the limits.
+func (r *rules) check(ls []wire.Label) error {
+	if len(ls) > r.maxLabels {
+		return &wire.LimitError{Limit: wire.LimitLabels, Max: r.maxLabels, Got: len(ls)}
+	}
+	if err := wire.CheckLabels(ls); err != nil {
+		return err
+	}
+	size := 0
+	for _, l := range ls {
+		size += len(l.Name) + len(l.Value)
+	}
+	if size > maxSeriesBytes {
+		return errTooLong
+	}
+	return nil
+}
+
+// withExternal adds the agent's external labels that the series does not have.
+func (r *rules) withExternal(ls []wire.Label) []wire.Label {
+	r.external.Range(func(l labels.Label) {
+		if get(ls, l.Name) == "" {
+			ls = append(ls, wire.Label{Name: l.Name, Value: l.Value})
+		}
+	})
+	slices.SortFunc(ls, func(a, b wire.Label) int { return strings.Compare(a.Name, b.Name) })
+	return ls
 }
 
 func (r *rules) relabelled(ls []wire.Label) ([]wire.Label, bool) {

@@ -296,3 +296,17 @@ func TestBodyThatBreaksOff(t *testing.T) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("gone") }
+
+// TestFullShareIsToldAndSentAgain: a spool that takes no more from others is no fault of the sender's.
+func TestFullShareIsToldAndSentAgain(t *testing.T) {
+	k := &kept{fail: func(e spool.Entry) error {
+		if e.Received {
+			return spool.ErrShare
+		}
+		return nil
+	}}
+	w := post(newReceiver(t, k, nil), v2, encodeV2(t, sample{"__name__ a", nowMs(), 1}))
+	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "half of the spool") {
+		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}

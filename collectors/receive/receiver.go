@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/model/labels"
 
 	"sextant/internal/httpserve"
 	"sextant/schema/wire"
@@ -19,7 +20,8 @@ import (
 
 // Options are what a Receiver needs from outside.
 type Options struct {
-	Node     string // the agent's, for series that name none
+	Node     string        // the agent's, for series that name none
+	External labels.Labels // the agent's external labels, for Config.External
 	Sink     Sink
 	Log      *slog.Logger
 	Register prometheus.Registerer
@@ -52,9 +54,13 @@ func New(cfg Config, o Options) (*Receiver, error) {
 		return nil, fmt.Errorf("receive: metrics: %w", err)
 	}
 	seed := rand.Uint64()
+	external := labels.EmptyLabels()
+	if cfg.External {
+		external = o.External
+	}
 	r := &Receiver{
 		cfg: cfg, opts: o, metrics: m, works: make(chan *work, cfg.MaxConcurrent), turns: turns{log: o.Log},
-		router: newRouter(rules{node: o.Node, nodeLabels: cfg.NodeLabels, relabel: cfg.Relabel, maxLabels: cfg.MaxLabels}, seed),
+		router: newRouter(rules{node: o.Node, nodeLabels: cfg.NodeLabels, relabel: cfg.Relabel, external: external, maxLabels: cfg.MaxLabels}, seed),
 	}
 	for range cfg.MaxConcurrent {
 		w := &work{}

@@ -447,3 +447,25 @@ func TestSharedSymbols(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 }
+
+func TestExternalLabelsAreAddedWhereTheyAreAskedFor(t *testing.T) {
+	now := nowMs()
+	sent := []sample{{"__name__ a node n1 zone own", now, 1}, {"__name__ b node n1", now, 2}}
+	for asked, want := range map[bool][2]string{true: {"__name__ a cluster c1 zone own", "__name__ b cluster c1 zone z1"}, false: {"__name__ a zone own", "__name__ b"}} {
+		both(t, func(t *testing.T, p protocol) {
+			k := &kept{}
+			cfg := Defaults()
+			cfg.Listen, cfg.External = "127.0.0.1:0", asked
+			o := options(k)
+			o.External = labels.FromStrings("cluster", "c1", "zone", "z1")
+			r, err := New(cfg, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := post(r, p, encode(t, p, sent...)); w.Code != 204 {
+				t.Fatalf("%d %s", w.Code, w.Body)
+			}
+			wantLines(t, k.lines(t), line("n1", unnamed, labelsOf(want[0]), now, 1), line("n1", unnamed, labelsOf(want[1]), now, 2))
+		})
+	}
+}

@@ -311,7 +311,7 @@ func (w *writer) end() error {
 	}
 	_, err := w.sink.Append(spool.Entry{
 		Node: w.block.node, Target: w.block.target, Scrape: max(min(w.time, w.span.now), 0),
-		State: wire.StateOK, Payload: w.out,
+		State: wire.StateOK, Payload: w.out, Received: true,
 	})
 	switch {
 	case err == nil:

@@ -128,27 +128,46 @@ func (c *cache) add(raw []byte, v float64, explicit bool, at int64, describe fun
 	if c.limit > 0 && c.counts.kept > c.limit {
 		return limitError{fmt.Sprintf("sample_limit exceeded: more than %d samples", c.limit)}
 	}
-	if !explicit || !c.honorTime {
-		explicit, at = false, c.start
+	now := reading{time: at, value: v, explicit: explicit && c.honorTime}
+	if explicit {
+		now.told = at
 	}
-	c.store(r.series, v, explicit, at)
+	if !now.explicit {
+		now.time = c.start
+	}
+	c.store(r.series, now)
 	return nil
 }
 
 // store puts the value into its series. Two different values for one time contradict
-// each other, and none of them is kept.
-func (c *cache) store(s *series, v float64, explicit bool, at int64) {
+// each other, and none of them is kept. Where the target's times are not honoured, they still
+// tell which value is the newest, and that one stands: the kubelet has a container that was
+// started again on its page twice for a while.
+func (c *cache) store(s *series, now reading) {
 	switch {
 	case s.pass != c.pass:
-		s.pass, s.conflict, s.explicit, s.time, s.value = c.pass, false, explicit, at, v
+		s.pass, s.conflict, s.reading = c.pass, false, now
 		if !s.placed {
 			c.fresh = append(c.fresh, s)
 		}
-	case s.time != at:
-		c.extra = append(c.extra, sample{s, at, v})
-	case math.Float64bits(s.value) != math.Float64bits(v) && !s.conflict:
+	case s.time != now.time:
+		c.extra = append(c.extra, sample{s, now.time, now.value})
+	case s.told != 0 && now.told != 0 && s.told != now.told:
+		if now.told > s.told {
+			c.settleConflict(s)
+			s.reading = now
+		}
+	case math.Float64bits(s.value) != math.Float64bits(now.value) && !s.conflict:
 		s.conflict = true
 		c.counts.conflicts++
+	}
+}
+
+// settleConflict takes back what was a conflict among older values.
+func (c *cache) settleConflict(s *series) {
+	if s.conflict {
+		s.conflict = false
+		c.counts.conflicts--
 	}
 }
 

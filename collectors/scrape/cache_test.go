@@ -297,3 +297,20 @@ func BenchmarkScrape(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1500, "ns/sample")
 }
+
+// TestNewestOfTwoStandsWhereTimesAreNotHonoured: the kubelet has a container that was started
+// again twice on its page, told apart by their times alone.
+func TestNewestOfTwoStandsWhereTimesAreNotHonoured(t *testing.T) {
+	for _, page := range []string{"a 1 5\na 2 7\na 1 6\n", "a 2 7\na 1 5\n", "a 1 5\na 3 5\na 2 7\n"} {
+		b := newBench(t, targetConfig{})
+		equal(t, b.page(page), `a{instance="i",job="j"} 2`)
+		if n := b.tg.cache.counts.conflicts; n != 0 || b.last().State != wire.StateOK {
+			t.Errorf("%q: %d conflicts, state %v", page, n, b.last().State)
+		}
+	}
+	b := newBench(t, targetConfig{})
+	equal(t, b.page("a 1 5\na 2 7\na 3 7\nb 1 5\nb 2\nc 1\n"), `c{instance="i",job="j"} 1`)
+	if n := b.tg.cache.counts.conflicts; n != 2 {
+		t.Errorf("%d conflicts, want that of a at 7 and that of b, whose second value tells no time", n)
+	}
+}

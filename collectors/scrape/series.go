@@ -25,8 +25,14 @@ type series struct {
 
 	pass     uint64 // the last pass that saw the series
 	conflict bool   // that pass saw two values for the same time
-	explicit bool   // the time of the value came from the target
-	time     int64  // unix ms
+	reading
+}
+
+// reading is a value with its time.
+type reading struct {
+	explicit bool  // the time came from the target
+	time     int64 // unix ms
+	told     int64 // unix ms, the time that the target said, honoured or not; 0 for none
 	value    float64
 }
 

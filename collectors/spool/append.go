@@ -10,7 +10,8 @@ import (
 // Append numbers e and keeps it; e's payload may be reused afterwards. When it returns nil
 // the entry survives the death of the process, and under SyncAlways the loss of power.
 // ErrNotDurable says that it was kept in memory only (or, with a number, that its fsync
-// failed), ErrRefused that it breaks a limit and was not kept.
+// failed), ErrRefused that it breaks a limit and was not kept, ErrShare that it was received
+// and there is no room for it now. A received entry is never held in memory.
 func (s *Spool) Append(e Entry) (seq uint64, err error) {
 	if err := e.check(s.opt.MaxPayload); err != nil {
 		s.m.refused.Inc()
@@ -23,11 +24,17 @@ func (s *Spool) Append(e Entry) (seq uint64, err error) {
 	if s.closed {
 		return 0, ErrClosed
 	}
+	if e.Received && s.bytes+int64(len(e.Payload)) > s.opt.MaxBytes/2 {
+		s.m.shared.Inc()
+		return 0, ErrShare
+	}
 	if err := s.write(e); err != nil {
 		s.m.failed.Inc()
 		s.setFault(err)
-		s.memory.push(e)
-		s.notify()
+		if !e.Received {
+			s.memory.push(e)
+			s.notify()
+		}
 		return 0, fmt.Errorf("%w: %w", ErrNotDurable, err)
 	}
 	s.setFault(nil)

@@ -18,6 +18,11 @@ type Entry struct {
 	Scrape  int64      // unix ms, start of the scrape
 	State   wire.State // how complete it was
 	Payload []byte     // a Remote-Write 2.0 request
+
+	// Received says that somebody else sent it and will send it again. Such entries are kept
+	// while the spool is at most half full, so that a flood of them pushes out no scrape of the
+	// agent's own. It is not written to disk.
+	Received bool
 }
 
 const (

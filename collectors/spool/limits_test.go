@@ -188,3 +188,34 @@ func TestSettledSegmentsAreRemoved(t *testing.T) {
 		t.Fatalf("%d bytes on disk, %d counted", got, bytes)
 	}
 }
+
+// TestReceivedPushesOutNothing floods a spool with entries of others, with nobody to take them: each
+// scrape of the agent's own stays, and the sender is told.
+func TestReceivedPushesOutNothing(t *testing.T) {
+	s := mustOpen(t, t.TempDir(), Options{MaxBytes: 256 << 10})
+	own, refused := 0, 0
+	for n := 1; n <= 300; n++ {
+		e := big(n)
+		if e.Received = n%12 != 0; !e.Received {
+			own++
+		}
+		switch _, err := s.Append(e); {
+		case errors.Is(err, ErrShare) && e.Received:
+			refused++
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+	if refused < 200 || s.Dropped() != 0 {
+		t.Fatalf("%d received entries refused, %d dropped, want most and none", refused, s.Dropped())
+	}
+	if got := testutil.ToFloat64(s.m.shared); got != float64(refused) {
+		t.Errorf("counter %v, refused %d", got, refused)
+	}
+	if kept := len(takeAll(t, s)); kept != 300-refused || own != 25 {
+		t.Errorf("%d entries kept, %d of them own, want %d", kept, own, 300-refused)
+	}
+	if _, err := s.Append(Entry{Node: "n", Payload: big(1).Payload}); err != nil {
+		t.Errorf("an entry of the agent's own: %v", err)
+	}
+}

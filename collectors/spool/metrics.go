@@ -8,7 +8,7 @@ import (
 type metrics struct {
 	reg                                                        prometheus.Registerer
 	all                                                        []prometheus.Collector
-	appended, failed, refused, syncFailed, journalFailed, torn prometheus.Counter
+	appended, failed, refused, shared, syncFailed, journalFailed, torn prometheus.Counter
 	dropped                                                    *prometheus.CounterVec
 	appendSeconds, syncSeconds                                 prometheus.Histogram
 }
@@ -30,8 +30,9 @@ func newMetrics(s *Spool, reg prometheus.Registerer) (*metrics, error) {
 		m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "sextant", Subsystem: "spool", Name: name, Help: help}, f))
 	}
 	m.appended = counter("appended_total", "Entries written to disk.")
-	m.failed = counter("append_failed_total", "Entries that the disk did not take; they were held in memory.")
+	m.failed = counter("append_failed_total", "Entries that the disk did not take; the agent's own were held in memory.")
 	m.refused = counter("refused_total", "Entries that break a limit and were not kept.")
+	m.shared = counter("received_refused_total", "Entries of remote-write that were not kept because the spool is half full; their sender was told to try again.")
 	m.syncFailed = counter("sync_failed_total", "Failed fsyncs.")
 	m.journalFailed = counter("journal_failed_total", "Failed writes to the journal; the records concerned may be sent again after a restart.")
 	m.torn = counter("torn_total", "Torn entries cut off when the spool was opened.")

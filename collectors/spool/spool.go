@@ -13,6 +13,8 @@ import (
 var (
 	// ErrRefused marks an entry that can never be spooled: it was not kept.
 	ErrRefused = errors.New("entry refused")
+	// ErrShare marks a received entry for which there is no room now: it was not kept.
+	ErrShare = errors.New("what was received may fill half of the spool, and that is full")
 	// ErrNotDurable marks an entry that the disk did not take. It is kept in memory and
 	// offered for sending, but ends with the process.
 	ErrNotDurable = errors.New("entry is not durable")

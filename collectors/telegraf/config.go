@@ -18,6 +18,9 @@ import (
 // Runner is the plugins.Runner that has the plugins.
 type Runner struct{}
 
+// Devices is nil: the program with the plugins has the collectors of device libraries, too.
+func (Runner) Devices(string) error { return nil }
+
 // Check reads the file and reports every fault of it.
 func (Runner) Check(c plugins.Config, path string) error {
 	if !c.Enabled() {

@@ -47,7 +47,7 @@ those of service discovery not at all.`,
 				return err
 			}
 			if n := p.Failed(); n > 0 {
-				return fmt.Errorf("the configuration is valid, but %d of %d targets did not answer", n, len(p.Targets))
+				return fmt.Errorf("the configuration is valid, but %d of %s did not answer", n, number(len(p.Targets), "target"))
 			}
 			return nil
 		},
@@ -71,7 +71,7 @@ func printPlan(w io.Writer, p *collectors.Plan, asJSON bool) error {
 	if len(p.Later) > 0 {
 		fmt.Fprintf(w, "service discovery names targets of: %s\n", strings.Join(p.Later, ", "))
 	}
-	fmt.Fprintf(w, "\n%d targets\n", len(p.Targets))
+	fmt.Fprintf(w, "\n%s\n", number(len(p.Targets), "target"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, x := range p.Targets {
 		fmt.Fprintf(t, "  %s\t%s\t%d series\tevery %s\t%s\t%s\t%s\n", x.Job, x.State, x.Series, x.Interval, x.URL, labelText(x.Labels), x.Error)
@@ -81,6 +81,14 @@ func printPlan(w io.Writer, p *collectors.Plan, asJSON bool) error {
 	}
 	printMetrics(w, p)
 	return nil
+}
+
+// number is a count with its noun.
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func switches(own map[string]bool) string {
@@ -122,7 +130,7 @@ func printMetrics(w io.Writer, p *collectors.Plan) {
 		for _, n := range jobs[job] {
 			sum += n
 		}
-		fmt.Fprintf(w, "\njob %s: %d metrics, %d series\n", job, len(jobs[job]), sum)
+		fmt.Fprintf(w, "\njob %s: %s, %d series\n", job, number(len(jobs[job]), "metric"), sum)
 		for _, name := range slices.Sorted(maps.Keys(jobs[job])) {
 			fmt.Fprintf(w, "  %6d  %s\n", jobs[job][name], name)
 		}

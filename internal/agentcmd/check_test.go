@@ -30,7 +30,7 @@ func TestCheckShowsTargetsAndMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"ok: node n9, every 10s, to kafka [k:9092] topic telemetry.samples", "node off", "1 targets", "ok", "3 series", `rack="r7"`,
+	for _, want := range []string{"ok: node n9, every 10s, to kafka [k:9092] topic telemetry.samples", "node off", "1 target\n", "ok", "3 series", `rack="r7"`,
 		"job app: 2 metrics, 3 series\n       1  busy\n       2  q\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -1,5 +1,5 @@
 // Package agentcmd is the command line of the agent's two programs: the small one, and the
-// one with Telegraf's plugins.
+// one with plugins and device libraries.
 package agentcmd
 
 import (
