@@ -74,7 +74,7 @@ are no such services), and the same expressions as recording rules, over the sam
 	featureBench.Flags().DurationVar(&featureOpts.Slow, "slow", 20*time.Second, "leave out a size at which a tick would take more CPU time")
 
 	codecBench := &cobra.Command{
-		Use: "codec", Short: "The wire codec beside the generated one",
+		Use: "codec", Short: "The wire codec beside the generated one, and the normalising behind it",
 		Example: "  sextant bench codec", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			rows, err := codec.Run()
@@ -85,7 +85,7 @@ are no such services), and the same expressions as recording rules, over the sam
 		},
 	}
 
-	cmd.AddCommand(pipelineBench, featureBench, agentBenchCmd(), freshBench, codecBench)
+	cmd.AddCommand(pipelineBench, featureBench, agentBenchCmd(), freshBench, codecBench, spoolBenchCmd())
 	cmd.AddCommand(&cobra.Command{
 		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

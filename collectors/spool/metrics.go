@@ -6,11 +6,11 @@ import (
 
 // metrics are the spool's own series.
 type metrics struct {
-	reg                                                        prometheus.Registerer
-	all                                                        []prometheus.Collector
+	reg                                                                prometheus.Registerer
+	all                                                                []prometheus.Collector
 	appended, failed, refused, shared, syncFailed, journalFailed, torn prometheus.Counter
-	dropped                                                    *prometheus.CounterVec
-	appendSeconds, syncSeconds                                 prometheus.Histogram
+	dropped                                                            *prometheus.CounterVec
+	appendSeconds, syncSeconds                                         prometheus.Histogram
 }
 
 func newMetrics(s *Spool, reg prometheus.Registerer) (*metrics, error) {

@@ -1,5 +1,5 @@
 // Package codec measures the wire codec beside the one that is generated from the same
-// protobuf definition, on the scrapes of a fleet.
+// protobuf definition, on the scrapes of a fleet, and what the pipeline makes of a scrape.
 package codec
 
 import (
@@ -19,7 +19,7 @@ type Row struct {
 	Name             string
 	NsPerSample      float64
 	BytesPerSample   float64
-	AllocsPerMessage int64
+	AllocsPerMessage float64
 }
 
 // Run measures each operation for about a second.
@@ -71,10 +71,11 @@ func Run() ([]Row, error) {
 			Name:             op.name,
 			NsPerSample:      float64(result.T.Nanoseconds()) / float64(result.N) / fleet.PerNode,
 			BytesPerSample:   float64(len(message)) / fleet.PerNode,
-			AllocsPerMessage: result.AllocsPerOp(),
+			AllocsPerMessage: float64(result.MemAllocs) / float64(result.N),
 		})
 	}
-	return rows, nil
+	row, err := normalise()
+	return append(rows, row), err
 }
 
 // Print writes the table.
@@ -83,7 +84,7 @@ func Print(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "ns/sample\tB/sample\tallocs/message\t\n")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%.1f\t%.1f\t%d\t  %s\n", r.NsPerSample, r.BytesPerSample, r.AllocsPerMessage, r.Name)
+		fmt.Fprintf(t, "%.1f\t%.1f\t%.2f\t  %s\n", r.NsPerSample, r.BytesPerSample, r.AllocsPerMessage, r.Name)
 	}
 	return t.Flush()
 }
