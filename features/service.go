@@ -34,6 +34,28 @@ func (c ServiceColumn) Def() *Feature { return &c.View.Features[c.Feature] }
 // Ref names the column with its view's version: "node_static@v1:cpu_count".
 func (c ServiceColumn) Ref() string { return c.View.Ref() + ":" + c.Def().Name }
 
+// Name is what Feast calls the column: the feature, or in full "view__feature".
+func (c ServiceColumn) Name(full bool) string {
+	if full {
+		return c.As + "__" + c.Def().Name
+	}
+	return c.Def().Name
+}
+
+// ColumnNames names columns as Feast does. Two of one name are an error.
+func ColumnNames(columns []ServiceColumn, full bool) ([]string, error) {
+	names, first := make([]string, len(columns)), make(map[string]ServiceColumn, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name(full)
+		if other, ok := first[names[i]]; ok {
+			return nil, fmt.Errorf("features[%d]: %q and %q are both called %s; full_feature_names tells views apart",
+				i, other.As+":"+other.Def().Name, c.As+":"+c.Def().Name, names[i])
+		}
+		first[names[i]] = c
+	}
+	return names, nil
+}
+
 // Ref names one version of the service: "node_state@v1".
 func (s *Service) Ref() string { return fmt.Sprintf("%s@v%d", s.Name, s.Version) }
 

@@ -47,6 +47,7 @@ type ServeConfig struct {
 	RefreshEvery config.Duration `yaml:"refresh_every"`
 
 	Prometheus PrometheusConfig `yaml:"prometheus"`
+	Training   TrainingConfig   `yaml:"training"`
 }
 
 // IngestConfig is the part of what takes task events over HTTP.
@@ -70,7 +71,7 @@ func defaultConfig() *Config {
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
 			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
-		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Prometheus: defaultPrometheus()},
+		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Prometheus: defaultPrometheus(), Training: defaultTraining()},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
 		Views:  []string{builtinViews},
 		Log:    LogConfig{Format: "text"},
@@ -103,6 +104,7 @@ func (c *Config) Check() error {
 		fail("serve.refresh_every", "%v is not within 10ms and 1m", d)
 	}
 	c.Serve.Prometheus.check(fail)
+	c.Serve.Training.check(fail)
 	if c.Log.Format != "text" && c.Log.Format != "json" {
 		fail("log.format", "%q is neither text nor json", c.Log.Format)
 	}

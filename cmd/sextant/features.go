@@ -19,7 +19,7 @@ func featuresCmd() *cobra.Command {
 		Example: "  sextant features validate ./views\n  sextant features plan --config sextant.yaml\n  sextant features list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(featuresValidateCmd(), featuresPlanCmd(), featuresApplyCmd(), featuresListCmd(), featuresShowCmd(),
-		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd())
+		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd(), featuresTrainingCmd())
 	return cmd
 }
 

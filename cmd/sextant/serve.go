@@ -130,6 +130,9 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	if err != nil {
 		return nil, nil, err
 	}
+	if handler, err = withTraining(handler, cfg, set, src, log); err != nil {
+		return nil, nil, err
+	}
 	handler, err = withPrometheus(handler, cfg, set.Views, src, log, reg)
 	return store, handler, err
 }

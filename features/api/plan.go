@@ -49,41 +49,32 @@ type column struct {
 	col   int // index into the view's features
 }
 
-// choice is one feature that a request asks for.
-type choice struct {
-	ref  string // of the view, as the request or its service writes it
-	view *features.View
-	col  int // index into the view's features
-}
-
 func (c *catalog) plan(req *request, limits Limits) (*plan, error) {
 	choices, err := c.choices(req)
 	if err != nil {
 		return nil, err
 	}
+	names, err := features.ColumnNames(choices, req.FullFeatureNames)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
 	p := &plan{columns: make([]column, 0, len(choices))}
-	taken := make(map[string]string, len(choices))
 	for i, x := range choices {
-		name := x.view.Features[x.col].Name
-		ref := x.ref + ":" + name
-		if req.FullFeatureNames {
-			name = x.ref + "__" + name
-		}
-		if other, ok := taken[name]; ok {
-			return nil, badRequest("features[%d]: %q and %q are both called %s; full_feature_names tells views apart", i, other, ref, name)
-		}
-		taken[name] = ref
-		p.columns = append(p.columns, column{name: name, group: p.group(x.view), col: x.col})
+		p.columns = append(p.columns, column{name: names[i], group: p.group(x.View), col: x.Feature})
 	}
 	return p, p.bind(req, limits)
 }
 
 // choices are the features of the request, or those of its service in the service's order.
-func (c *catalog) choices(req *request) ([]choice, error) {
+func (c *catalog) choices(req *request) ([]features.ServiceColumn, error) {
 	if req.FeatureService != nil {
-		return c.choicesOf(*req.FeatureService)
+		s, ok := c.Service(*req.FeatureService)
+		if !ok {
+			return nil, notFound("feature_service: %q is not defined", clip(*req.FeatureService))
+		}
+		return s.Columns, nil
 	}
-	choices := make([]choice, 0, len(req.Features))
+	choices := make([]features.ServiceColumn, 0, len(req.Features))
 	for i, ref := range req.Features {
 		viewRef, name, ok := strings.Cut(ref, ":")
 		if !ok {
@@ -97,19 +88,7 @@ func (c *catalog) choices(req *request) ([]choice, error) {
 		if !ok {
 			return nil, notFound("features[%d]: view %q has no feature %q", i, viewRef, clip(name))
 		}
-		choices = append(choices, choice{viewRef, v, col})
-	}
-	return choices, nil
-}
-
-func (c *catalog) choicesOf(service string) ([]choice, error) {
-	s, ok := c.Service(service)
-	if !ok {
-		return nil, notFound("feature_service: %q is not defined", clip(service))
-	}
-	choices := make([]choice, 0, len(s.Columns))
-	for _, x := range s.Columns {
-		choices = append(choices, choice{x.As, x.View, x.Feature})
+		choices = append(choices, features.ServiceColumn{View: v, Feature: col, As: viewRef})
 	}
 	return choices, nil
 }

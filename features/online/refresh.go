@@ -3,8 +3,6 @@ package online
 import (
 	"context"
 	"time"
-
-	"sextant/features"
 )
 
 // A view is asked in two ways. A shallow look asks for the newest tick on, which is all
@@ -15,13 +13,7 @@ import (
 const (
 	minDeep = 10 * time.Second
 	maxWait = 5 * time.Second // longest pause after failures
-
-	// A row is forgotten, and its entity NOT_FOUND, when it is older than twice the TTL
-	// and ten minutes. The first load goes back as far, so a restart changes no answer.
-	minMemory = 10 * time.Minute
 )
-
-func memory(v *features.View) time.Duration { return max(2*v.TTL, minMemory) }
 
 // Run refreshes until ctx is done. It returns the cause of that, never a failure of the
 // source: those are counted, logged when they begin and end, and tried again.
@@ -85,7 +77,7 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := old.merge(rows, now.Add(-memory(sh.view)).UnixMilli())
+	fresh, err := old.merge(rows, now.Add(-sh.view.Memory()).UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -100,8 +92,8 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 // after is the tick, in unix ms, above which a look asks for rows.
 func after(sh *shelf, old *Snapshot, deep bool, now time.Time) int64 {
 	switch {
-	case sh.answered.Load() == 0:
-		return now.Add(-memory(sh.view)).UnixMilli() - 1
+	case sh.answered.Load() == 0: // as far as rows are remembered, so a restart changes no answer
+		return now.Add(-sh.view.Memory()).UnixMilli() - 1
 	case deep || old.Len() == 0:
 		return now.Add(-sh.view.TTL).UnixMilli() - 1
 	}

@@ -61,13 +61,10 @@ func (s *Snapshot) Find(dst []int32, keys [][]string) []int32 {
 // RowStatus of a row at now, in unix ms: Present, NotFound or OutsideMaxAge. Row is as
 // Find gave it.
 func (s *Snapshot) RowStatus(row int32, now int64) features.Status {
-	switch {
-	case row < 0:
+	if row < 0 {
 		return features.NotFound
-	case s.View.Expired(s.Tick[row], now):
-		return features.OutsideMaxAge
 	}
-	return features.Present
+	return s.View.RowStatus(true, s.Tick[row], now)
 }
 
 // appendKey joins the key values of row i. Each but the last is followed by a byte that

@@ -172,7 +172,7 @@ func TestRestartChangesNoAnswer(t *testing.T) {
 			}
 		}
 		if got := status(ran.Snapshot(v), "died"); got != features.NotFound {
-			t.Errorf("after %s: %s", memory(v), got)
+			t.Errorf("after %s: %s", v.Memory(), got)
 		}
 	})
 }
