@@ -10,7 +10,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka fetch vet fmt clean
+.PHONY: help build demo test race bench lint fuzz e2e kafka proto fetch vet fmt clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ bench: build fetch ## measure agent, codec, pipeline, storage and freshness; pri
 
 fuzz: ## fuzz every decoder for FUZZTIME (default 20s) each
 	scripts/fuzz.sh $(or $(FUZZTIME),20s)
+
+proto: ## generate the code of the .proto files, with pinned tools
+	scripts/proto.sh
 
 # stdmethods wants every Seek to be io.Seeker's; Prometheus' iterators have one of their own.
 vet: ## go vet and gofmt

@@ -61,7 +61,13 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // returns nil after a graceful end. What a page of another site makes a browser of this
 // host send, other than to read, is refused: loopback is no shield against that.
 func (s *Server) Run(ctx context.Context, h http.Handler) error {
+	// gRPC speaks HTTP/2, with TLS or, on loopback, without.
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
 	srv := &http.Server{
+		Protocols:         protocols,
 		Handler:           http.NewCrossOriginProtection().Handler(h),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       60 * time.Second,

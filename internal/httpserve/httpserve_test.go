@@ -183,6 +183,51 @@ func TestRunLogsWarningsOnly(t *testing.T) {
 	}
 }
 
+// TestHTTP2 is what gRPC needs: HTTP/2 over TLS, and on loopback without.
+func TestHTTP2(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	plain := new(http.Protocols)
+	plain.SetUnencryptedHTTP2(true)
+	for _, tc := range []struct {
+		scheme, web string
+		client      *http.Transport
+	}{
+		{"http", "", &http.Transport{Protocols: plain}},
+		{"https", "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n", &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}},
+	} {
+		t.Run(tc.scheme, func(t *testing.T) {
+			o := Options{Addr: "127.0.0.1:0"}
+			if tc.web != "" {
+				o.WebConfig = webConfig(t, dir, tc.web)
+			}
+			s, err := Listen(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				done <- s.Run(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }))
+			}()
+			res, err := (&http.Client{Transport: tc.client}).Get(tc.scheme + "://" + s.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			tc.client.CloseIdleConnections()
+			if err != nil || string(body) != "HTTP/2.0" {
+				t.Errorf("%s, %v", body, err)
+			}
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestRunServesTLSWithUsersAndDrains(t *testing.T) {
 	dir := t.TempDir()
 	pool := certificate(t, dir)

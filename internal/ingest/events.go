@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,51 +39,82 @@ func (s *server) accept(w http.ResponseWriter, r *http.Request) int {
 	if err != nil {
 		return refuse(w, status, err.Error())
 	}
-	var msgs []kafka.Message
-	var index []int
-	var faults []Fault
-	refused := 0
-	now := s.now().UnixMilli()
+	candidates := make([]candidate, len(events))
 	for i, raw := range events {
-		m, err := message(raw, now)
-		if err == nil {
-			msgs, index = append(msgs, m), append(index, i)
-			continue
-		}
-		refused++
-		var of tasks.Faults
-		if !errors.As(err, &of) {
-			of = tasks.Faults{{Message: err.Error()}}
-		}
-		for _, f := range of {
-			faults = append(faults, Fault{i, f})
-		}
+		candidates[i].raw = raw
 	}
-	var unsent error
-	accepted := 0
-	for i, err := range s.producer.Send(r.Context(), msgs) {
-		if err == nil {
-			accepted++
-			continue
-		}
-		unsent = err
-		faults = append(faults, Fault{index[i], tasks.Fault{Message: "Kafka did not acknowledge it: send it again"}})
-	}
-	s.events.WithLabelValues("accepted").Add(float64(accepted))
-	s.events.WithLabelValues("refused").Add(float64(refused))
-	s.events.WithLabelValues("unsent").Add(float64(len(msgs) - accepted))
+	result, refused, unsent := s.store(r.Context(), candidates)
 	status = http.StatusAccepted
 	switch {
-	case unsent != nil:
-		s.log.Warn("task events not stored", "events", len(msgs)-accepted, "err", unsent)
+	case unsent > 0:
 		w.Header().Set("Retry-After", "1")
 		status = http.StatusServiceUnavailable
 	case refused > 0:
 		status = http.StatusUnprocessableEntity
 	}
+	return answer(w, status, result)
+}
+
+// candidate is an event as it came: its JSON, or what is wrong with it already.
+type candidate struct {
+	raw    []byte
+	faults tasks.Faults
+}
+
+// store hands what is right to Kafka, and says what was accepted and what is wrong with
+// the rest.
+func (s *server) store(ctx context.Context, events []candidate) (res Result, refused, unsent int) {
+	var msgs []kafka.Message
+	var index []int
+	var faults []Fault
+	now := s.now().UnixMilli()
+	for i, c := range events {
+		m, of := c.message(now)
+		if of == nil {
+			msgs, index = append(msgs, m), append(index, i)
+			continue
+		}
+		refused++
+		for _, f := range of {
+			faults = append(faults, Fault{i, f})
+		}
+	}
+	var last error
+	for i, err := range s.producer.Send(ctx, msgs) {
+		if err == nil {
+			res.Accepted++
+			continue
+		}
+		last = err
+		faults = append(faults, Fault{index[i], tasks.Fault{Message: "Kafka did not acknowledge it: send it again"}})
+	}
+	unsent = len(msgs) - res.Accepted
+	s.events.WithLabelValues("accepted").Add(float64(res.Accepted))
+	s.events.WithLabelValues("refused").Add(float64(refused))
+	s.events.WithLabelValues("unsent").Add(float64(unsent))
+	if last != nil {
+		s.log.Warn("task events not stored", "events", unsent, "err", last)
+	}
 	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Index - b.Index })
 	shown := min(len(faults), maxDetail)
-	return answer(w, status, Result{accepted, faults[:shown], len(faults) - shown})
+	res.Detail, res.Omitted = faults[:shown], len(faults)-shown
+	return res, refused, unsent
+}
+
+// message is the record of the event, or what is wrong with it.
+func (c candidate) message(now int64) (kafka.Message, tasks.Faults) {
+	if c.faults != nil {
+		return kafka.Message{}, c.faults
+	}
+	m, err := message(c.raw, now)
+	if err == nil {
+		return m, nil
+	}
+	var of tasks.Faults
+	if !errors.As(err, &of) {
+		of = tasks.Faults{{Message: err.Error()}}
+	}
+	return kafka.Message{}, of
 }
 
 // message is the record of one event, in its canonical form.

@@ -1,4 +1,4 @@
-// Package ingest takes task events over HTTP and hands them to Kafka, for senders that
+// Package ingest takes task events over HTTP and gRPC and hands them to Kafka, for senders that
 // speak no Kafka. What it acknowledged is on all in-sync replicas.
 package ingest
 
@@ -50,9 +50,9 @@ type server struct {
 func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	s := &server{producer: producer, now: opts.Now, log: opts.Log,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sextant_ingest_requests_total", Help: "Requests with task events, by HTTP status."}, []string{"code"}),
+			Name: "sextant_ingest_requests_total", Help: "Requests with task events, by HTTP status, or code of gRPC."}, []string{"code"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sextant_ingest_events_total", Help: "Task events received over HTTP, by result: accepted, refused, or unsent because Kafka did not take them."},
+			Name: "sextant_ingest_events_total", Help: "Task events received, by result: accepted, refused, or unsent because Kafka did not take them."},
 			[]string{"result"})}
 	if s.now == nil {
 		s.now = time.Now
@@ -75,6 +75,7 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/tasks/events", guard(http.HandlerFunc(s.taskEvents)))
+	s.register(mux, guard)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(OpenAPI) // a client that went away needs no answer
