@@ -16,7 +16,8 @@ const (
 	SQLDatabase = "{db}"                  // the database of the tables
 	SQLTick     = "{tick:DateTime64(3)}"  // the row describes the time before it
 	SQLKnown    = "{known:DateTime64(3)}" // the query must not use what came later
-	SQLTasks    = "{tasks}"               // the tasks at the tick, as known: a row each, as tasks_at has it
+	SQLTasks    = "{tasks}"               // the tasks at the tick, as known: a row each, as tasks_at has it, each counted once
+	SQLAllTasks = "{all_tasks}"           // likewise, with those that stand for others
 	maxSQL      = 64 << 10                // bytes
 )
 
@@ -96,12 +97,12 @@ func checkPlaceholders(bare string) []string {
 	var faults []string
 	seen := map[string]bool{}
 	for _, p := range placeholder.FindAllString(bare, -1) {
-		if seen[p] = true; !slices.Contains([]string{SQLDatabase, SQLTick, SQLKnown, SQLTasks}, p) {
-			faults = append(faults, fmt.Sprintf("%s is none of %s, %s, %s and %s", p, SQLDatabase, SQLTick, SQLKnown, SQLTasks))
+		if seen[p] = true; !slices.Contains([]string{SQLDatabase, SQLTick, SQLKnown, SQLTasks, SQLAllTasks}, p) {
+			faults = append(faults, fmt.Sprintf("%s is none of %s, %s, %s, %s and %s", p, SQLDatabase, SQLTick, SQLKnown, SQLTasks, SQLAllTasks))
 		}
 	}
 	for _, p := range []string{SQLTick, SQLKnown} {
-		if !seen[p] && !seen[SQLTasks] {
+		if !seen[p] && !seen[SQLTasks] && !seen[SQLAllTasks] {
 			faults = append(faults, p+" is not used")
 		}
 	}

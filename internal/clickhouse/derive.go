@@ -45,16 +45,12 @@ func (db *DB) NewDeriveStore() *DeriveStore {
 	return &DeriveStore{db: db, outage: outage{log: db.log}, carried: map[int64]bool{}, runs: map[derive.At]uint64{}}
 }
 
-// sqlOf is the query of a view for this installation, with the tasks from there. Times are
-// in UTC, whatever zone the server lives in.
-func (n names) sqlOf(v *features.View, tasks string) string {
-	return strings.NewReplacer(features.SQLDatabase, n.DB(), features.SQLTasks, "("+tasks+")",
+// sqlOf is the query of a view for this installation, over the snapshot of the tasks. Times
+// are in UTC, whatever zone the server lives in.
+func (n names) sqlOf(v *features.View) string {
+	all := "SELECT * FROM " + n.Table("task_snapshots") + " WHERE run = {run:UInt64}"
+	return strings.NewReplacer(features.SQLDatabase, n.DB(), features.SQLTasks, "("+all+" AND counted)", features.SQLAllTasks, "("+all+")",
 		features.SQLTick, "{tick:DateTime64(3, 'UTC')}", features.SQLKnown, "{known:DateTime64(3, 'UTC')}").Replace(v.SQL)
-}
-
-// snapshot selects the tasks of an evaluation.
-func (n names) snapshot() string {
-	return "SELECT * FROM " + n.Table("task_snapshots") + " WHERE run = {run:UInt64}"
 }
 
 func parameterTime(ms int64) string {
@@ -88,7 +84,7 @@ func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At
 	for _, c := range (viewData{v: v}).Columns() {
 		columns = append(columns, c.Read())
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM (\n" + s.db.names.sqlOf(v, s.db.names.snapshot()) + "\n)"
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM (\n" + s.db.names.sqlOf(v) + "\n)"
 	rows, err := s.db.conn.Query(s.db.question(ctx, at, run), text)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", v.Ref(), err)
@@ -279,7 +275,7 @@ func (s *DeriveStore) Done(ctx context.Context, job string, at derive.At, rows i
 // checkSQL asks the server what columns the query of v has, and wants those of the view.
 // Their order and width do not matter; a number for a number does.
 func (db *DB) checkSQL(ctx context.Context, v *features.View) error {
-	rows, err := db.conn.Query(db.question(ctx, derive.At{}, 0), "DESCRIBE TABLE (\n"+db.names.sqlOf(v, db.names.snapshot())+"\n)")
+	rows, err := db.conn.Query(db.question(ctx, derive.At{}, 0), "DESCRIBE TABLE (\n"+db.names.sqlOf(v)+"\n)")
 	if err != nil {
 		return fmt.Errorf("sql: %w", err)
 	}

@@ -182,6 +182,74 @@ func TestBusinessFeatures(t *testing.T) {
 	}
 }
 
+// gang is a Job of two pods in a PodGroup, admitted as a Workload, and a Job that is suspended:
+// what is asked for is 4 cores on n1, 4 that wait, and the 16 of the second Job.
+func gang() []*schema.Event {
+	is := func(kind string, owners ...string) func(*schema.Event) {
+		return func(e *schema.Event) {
+			e.Kind, e.Group, e.SLO.MaxQueue = kind, "g", 60
+			for _, o := range owners {
+				e.Owners = append(e.Owners, schema.Owner{Kind: "Job", Name: o, ID: o})
+			}
+		}
+	}
+	made := func(task string, cores float64, change func(*schema.Event)) *schema.Event {
+		return happened(task, schema.Submitted, 1000, of("acme", "gold"), asked(cores, cores), change)
+	}
+	return []*schema.Event{
+		made("job", 8, is("job")), happened("job", schema.Started, 1010),
+		made("pod1", 4, is("pod", "job")), happened("pod1", schema.Started, 1010, on("n1")),
+		made("pod2", 4, is("pod", "job")),
+		made("group", 8, is("podgroup", "job")), happened("group", schema.Scheduled, 1010),
+		made("workload", 8, is("workload", "job")), happened("workload", schema.Scheduled, 1005),
+		made("suspended", 16, is("job")), made("its-workload", 16, is("workload", "suspended")),
+	}
+}
+
+// What stands for other tasks is added up nowhere, and has its own row all the same.
+func TestWhatIsAskedForCountsOnce(t *testing.T) {
+	db := openDB(t)
+	applyBuiltin(t, db)
+	monitoringRows(t, db)
+	plant(t, db)
+	mustExec(t, db, "TRUNCATE TABLE {db}.task_events")
+	mustExec(t, db, "TRUNCATE TABLE {db}.task_log")
+	came(t, db, 1100, gang()...)
+	for _, c := range []struct{ view, entity, names, want string }{
+		{"queue_business", "gold", "waiting_tasks running_tasks scheduled_tasks cpu_allocated_cores cpu_waiting_cores accelerators_allocated accelerators_waiting", "2 1 0 4 20 4 20"},
+		{"tenant_business", "acme", "waiting_tasks running_tasks cpu_allocated_cores cpu_waiting_cores", "2 1 4 20"},
+		{"cluster_business", "c", "waiting_tasks running_tasks cpu_allocated_cores cpu_waiting_cores", "2 1 4 20"},
+		{"node_business", "n1", "placed_tasks cpu_allocated_cores accelerators_allocated gangs", "1 4 4 1"},
+		{"rack_business", "z1", "placed_tasks cpu_allocated_cores", "1 4"},
+		{"task_business", "pod2", "queue_position queue_length queue_placed_tasks queue_accelerators_waiting tenant_placed_tasks gang_members_placed", "1 2 1 20 1 1"},
+		{"task_business", "pod1", "node_tasks cluster_waiting_tasks accelerator_pressure", "1 2 1"},
+		{"task_business", "job", "cpu_request_cores placed queue_length", "8 1 2"},
+		{"task_business", "suspended", "queue_position waiting", "2 1"},
+	} {
+		if got := values(t, derived(t, db, c.view, at(2000)), c.entity, c.names); got != c.want {
+			t.Errorf("%s of %s:\n%s\n%s\nwant\n%s", c.view, c.entity, c.names, got, c.want)
+		}
+	}
+	s := db.NewDeriveStore()
+	if err := s.Prepare(t.Context(), at(2000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Breaches(t.Context(), at(2000)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ columns, from, want string }{
+		{"task; counted", "tasks ORDER BY task", "group 0, its-workload 0, job 0, pod1 1, pod2 1, suspended 1, workload 0"},
+		{"running; waiting; cpu_cores; cpu_cores_waiting", "tasks_usage", "1 2 4 20"},
+		{"node; running; cpu_cores", "tasks_running", "n1 1 4"},
+		{"tasks; placed", "tasks_times", "3 1"},
+		{"task; queue_length; tenant_running", "sla_events FINAL ORDER BY task", "its-workload 2 1, pod2 2 1, suspended 2 1"},
+	} {
+		if got := strings.Join(told(t, db, c.columns, c.from), ", "); got != c.want {
+			t.Errorf("%s of %s: %s\nwant %s", c.columns, c.from, got, c.want)
+		}
+	}
+}
+
 // A tick is what was known then: an event that came later changes no row of the past, and
 // does change the next one; and a backfill finds what was found live.
 func TestDerivedRowsAreAsKnown(t *testing.T) {
@@ -253,11 +321,11 @@ func TestCarryWritesTheRowsOfTheView(t *testing.T) {
 // tasks_at agrees with the view tasks on what both have.
 func TestTasksAtAgreesWithTasks(t *testing.T) {
 	db := openDB(t)
-	came(t, db, 5, story()...)
-	const facts = "task; state; s:changed; kind; tenant; queue; type; priority; group_id; group_size; node; arrayStringConcat(devices, '+'); s:submitted; s:queued; s:scheduled; s:started; s:evicted; attempts; evictions; if(ended OR NOT scheduled IS NULL, queue_seconds, NULL); if(ended, run_seconds, NULL); s:deadline"
+	came(t, db, 5, append(story(), gang()...)...)
+	const facts = "task; state; s:changed; kind; tenant; queue; type; priority; group_id; group_size; node; arrayStringConcat(devices, '+'); s:submitted; s:queued; s:scheduled; s:started; s:evicted; attempts; evictions; if(ended OR NOT scheduled IS NULL, queue_seconds, NULL); if(ended, run_seconds, NULL); s:deadline; counted"
 	want := told(t, db, facts, "tasks ORDER BY task")
 	got := told(t, db, facts, fmt.Sprintf("tasks_at(tick = fromUnixTimestamp64Milli(%d, 'UTC'), known = fromUnixTimestamp64Milli(%d, 'UTC')) ORDER BY task", t0+5000_000, t0+6000_000))
-	if !slices.Equal(got, want) || len(got) != 6 {
+	if !slices.Equal(got, want) || len(got) != 13 {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
 }

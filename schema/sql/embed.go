@@ -8,6 +8,7 @@
 //	{{.Engine "X" "arg"}} X, or ReplicatedX with its path
 //	{{.Distributed …}}    the table over all shards; nothing without a cluster
 //	{{.DedupWindow}}      how many inserts the table remembers, to know a retry
+//	{{.Counted "x" "y"}} whether a task counts, by the events of table x where y
 //	{{.JoinLocally}}      joins of tables that share their shards
 //
 // migrations/ change tables and run once each, in order. views/ are replaced at every

@@ -431,6 +431,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`task_log`
     type SimpleAggregateFunction(any, LowCardinality(String)),
     priority SimpleAggregateFunction(any, Nullable(Int64)),
     owners SimpleAggregateFunction(any, UInt8) COMMENT 'length of the owner chain',
+    owner_ids SimpleAggregateFunction(any, Array(String)),
     group_id SimpleAggregateFunction(any, String),
     group_size SimpleAggregateFunction(any, UInt32),
     dependencies SimpleAggregateFunction(any, Array(String)),
@@ -465,7 +466,7 @@ SELECT
         bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
         bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
         toUInt256(bitAnd(content, 0xffffffffff))) AS place,
-    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, owner_ids, group_id, group_size, dependencies,
     node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
     e.requests['ephemeral_storage_bytes'] AS storage_bytes,
     arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,
@@ -513,7 +514,8 @@ CREATE TABLE IF NOT EXISTS `sextant`.`task_snapshots`
     bound UInt8,
     waiting_since Nullable(DateTime64(3, 'UTC')),
     queue_seconds Nullable(Float64),
-    run_seconds Nullable(Float64)
+    run_seconds Nullable(Float64),
+    counted UInt8 COMMENT '0: it stands for others'
 )
 ENGINE = MergeTree
 PARTITION BY run
@@ -1088,7 +1090,7 @@ ORDER BY node, vendor, device, slice
 -- the last; scheduled is also known by started. Waiting is from queued, or submitted, to
 -- scheduled, up to now for who still waits; queueing again after an eviction is no part of
 -- it. Running is from the last start to its end. Clocks of two senders may disagree: no
--- time is below 0.
+-- time is below 0. What stands for others has counted 0: they are what is added up.
 CREATE OR REPLACE VIEW `sextant`.tasks AS
 SELECT
     * EXCEPT (devices_node, devices_last),
@@ -1099,7 +1101,8 @@ SELECT
     dateDiff('millisecond', waiting_since, coalesce(waiting_until, now64(3, 'UTC'))) / 1000 AS waited,
     dateDiff('millisecond', started, changed) / 1000 AS ran,
     if(waited < 0, 0, waited) AS queue_seconds,
-    if(state IN ('evicted', 'cancelled', 'failed', 'finished'), if(ran < 0, 0, ran), NULL) AS run_seconds
+    if(state IN ('evicted', 'cancelled', 'failed', 'finished'), if(ran < 0, 0, ran), NULL) AS run_seconds,
+    kind NOT IN ('podgroup', 'workload') AND (cluster, task) NOT IN (SELECT cluster, arrayJoin(owner_ids) FROM `sextant`.task_events WHERE 1 AND kind NOT IN ('podgroup', 'workload')) AS counted
 FROM
 (
     SELECT
@@ -1170,7 +1173,8 @@ SELECT
     dateDiff('millisecond', waiting_since, coalesce(waiting_until, {tick:DateTime64(3, 'UTC')})) / 1000 AS waited,
     dateDiff('millisecond', started, if(state IN ('scheduled', 'started'), {tick:DateTime64(3, 'UTC')}, changed)) / 1000 AS ran,
     if(waited < 0, 0, waited) AS queue_seconds,
-    if(ran < 0, 0, ran) AS run_seconds
+    if(ran < 0, 0, ran) AS run_seconds,
+    kind NOT IN ('podgroup', 'workload') AND (cluster, task) NOT IN (SELECT cluster, arrayJoin(owner_ids) FROM `sextant`.task_log WHERE day = toDate({known:DateTime64(3, 'UTC')}) AND ingest <= {known:DateTime64(3, 'UTC')} AND time < {tick:DateTime64(3, 'UTC')} AND kind NOT IN ('podgroup', 'workload')) AS counted
 FROM
 (
     SELECT
@@ -1221,7 +1225,7 @@ SELECT
     arraySort(groupUniqArrayArray(devices)) AS devices,
     arraySort(groupArray(task)) AS tasks
 FROM `sextant`.tasks
-WHERE state IN ('scheduled', 'started') AND node != ''
+WHERE counted AND state IN ('scheduled', 'started') AND node != ''
 GROUP BY cluster, node
 ORDER BY cluster, node
 ---- views/tasks_sla.sql
@@ -1257,6 +1261,7 @@ SELECT
     quantileExactIf(0.5)(run_seconds, state = 'finished') AS run_seconds_p50,
     quantileExactIf(0.95)(run_seconds, state = 'finished') AS run_seconds_p95
 FROM `sextant`.tasks
+WHERE counted
 GROUP BY cluster, tenant, queue, type
 ORDER BY cluster, tenant, queue, type
 ---- views/tasks_usage.sql
@@ -1277,6 +1282,7 @@ FROM
         state IN ('submitted', 'queued', 'evicted') AS waits,
         arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), requests))) AS wanted
     FROM `sextant`.tasks
+    WHERE counted
 )
 GROUP BY cluster, tenant, queue
 ORDER BY cluster, tenant, queue
@@ -1485,15 +1491,15 @@ LEFT JOIN
 ) AS d ON d.cluster = f.cluster AND d.task = f.task
 LEFT JOIN
 (
-    SELECT cluster, queue, toUInt32(countIf(waits)) AS waiting FROM `sextant`.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, queue
+    SELECT cluster, queue, toUInt32(countIf(waits)) AS waiting FROM `sextant`.task_snapshots WHERE run = {run:UInt64} AND counted GROUP BY cluster, queue
 ) AS q ON q.cluster = f.cluster AND q.queue = f.queue
 LEFT JOIN
 (
-    SELECT cluster, tenant, toUInt32(countIf(bound)) AS running FROM `sextant`.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, tenant
+    SELECT cluster, tenant, toUInt32(countIf(bound)) AS running FROM `sextant`.task_snapshots WHERE run = {run:UInt64} AND counted GROUP BY cluster, tenant
 ) AS n ON n.cluster = f.cluster AND n.tenant = f.tenant
 LEFT JOIN
 (
-    SELECT cluster, node, toUInt32(count()) AS tasks FROM `sextant`.task_snapshots WHERE run = {run:UInt64} AND bound AND node != '' GROUP BY cluster, node
+    SELECT cluster, node, toUInt32(count()) AS tasks FROM `sextant`.task_snapshots WHERE run = {run:UInt64} AND counted AND bound AND node != '' GROUP BY cluster, node
 ) AS m ON m.cluster = f.cluster AND m.node = f.node
 LEFT JOIN
 (
@@ -1525,7 +1531,7 @@ SELECT
         bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
         bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
         toUInt256(bitAnd(content, 0xffffffffff))) AS place,
-    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, owner_ids, group_id, group_size, dependencies,
     node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
     e.requests['ephemeral_storage_bytes'] AS storage_bytes,
     arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,
@@ -1545,10 +1551,10 @@ WHERE e.ingest < {day:Date} + INTERVAL 1 DAY AND (cluster, task) IN
 ---- queries/task_snapshot.sql
 INSERT INTO `sextant`.task_snapshots (run, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
     node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
-    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds)
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds, counted)
 SELECT {run:UInt64}, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
     node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
-    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds, counted
 FROM `sextant`.tasks_at(tick = {tick:DateTime64(3, 'UTC')}, known = {known:DateTime64(3, 'UTC')})
 ---- queries/tasks.sql
 SELECT cluster, task, name, state, tenant, queue, node, changed, toFloat64(ifNull(queue_seconds, nan)), toFloat64(ifNull(run_seconds, nan)), reason

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS {{.Local "task_log"}}{{.OnCluster}}
     type SimpleAggregateFunction(any, LowCardinality(String)),
     priority SimpleAggregateFunction(any, Nullable(Int64)),
     owners SimpleAggregateFunction(any, UInt8) COMMENT 'length of the owner chain',
+    owner_ids SimpleAggregateFunction(any, Array(String)),
     group_id SimpleAggregateFunction(any, String),
     group_size SimpleAggregateFunction(any, UInt32),
     dependencies SimpleAggregateFunction(any, Array(String)),
@@ -57,7 +58,7 @@ SELECT
         bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
         bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
         toUInt256(bitAnd(content, 0xffffffffff))) AS place,
-    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, owner_ids, group_id, group_size, dependencies,
     node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
     e.requests['ephemeral_storage_bytes'] AS storage_bytes,
     arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,
@@ -105,7 +106,8 @@ CREATE TABLE IF NOT EXISTS {{.Local "task_snapshots"}}{{.OnCluster}}
     bound UInt8,
     waiting_since Nullable(DateTime64(3, 'UTC')),
     queue_seconds Nullable(Float64),
-    run_seconds Nullable(Float64)
+    run_seconds Nullable(Float64),
+    counted UInt8 COMMENT '0: it stands for others'
 )
 ENGINE = MergeTree
 PARTITION BY run

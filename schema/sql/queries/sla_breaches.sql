@@ -47,15 +47,15 @@ LEFT JOIN
 ) AS d ON d.cluster = f.cluster AND d.task = f.task
 LEFT JOIN
 (
-    SELECT cluster, queue, toUInt32(countIf(waits)) AS waiting FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, queue
+    SELECT cluster, queue, toUInt32(countIf(waits)) AS waiting FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} AND counted GROUP BY cluster, queue
 ) AS q ON q.cluster = f.cluster AND q.queue = f.queue
 LEFT JOIN
 (
-    SELECT cluster, tenant, toUInt32(countIf(bound)) AS running FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} GROUP BY cluster, tenant
+    SELECT cluster, tenant, toUInt32(countIf(bound)) AS running FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} AND counted GROUP BY cluster, tenant
 ) AS n ON n.cluster = f.cluster AND n.tenant = f.tenant
 LEFT JOIN
 (
-    SELECT cluster, node, toUInt32(count()) AS tasks FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} AND bound AND node != '' GROUP BY cluster, node
+    SELECT cluster, node, toUInt32(count()) AS tasks FROM {{.DB}}.task_snapshots WHERE run = {run:UInt64} AND counted AND bound AND node != '' GROUP BY cluster, node
 ) AS m ON m.cluster = f.cluster AND m.node = f.node
 LEFT JOIN
 (

@@ -10,7 +10,7 @@ SELECT
         bitShiftLeft(toUInt256(indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state)), 136)),
         bitShiftLeft(toUInt256(reinterpretAsUInt128(reverse(rightPad(substring(event_id, 1, 12), 12, char(0))))), 40)),
         toUInt256(bitAnd(content, 0xffffffffff))) AS place,
-    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, group_id, group_size, dependencies,
+    ingest, time, state, kind, tenant, queue, type, priority, toUInt8(length(owner_kinds)) AS owners, owner_ids, group_id, group_size, dependencies,
     node, devices, toUInt8(notEmpty(requests)) AS requests, e.requests['cpu_cores'] AS cpu_cores, e.requests['memory_bytes'] AS memory_bytes,
     e.requests['ephemeral_storage_bytes'] AS storage_bytes,
     arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), e.requests))) AS accelerators,

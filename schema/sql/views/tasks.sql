@@ -3,7 +3,7 @@
 -- the last; scheduled is also known by started. Waiting is from queued, or submitted, to
 -- scheduled, up to now for who still waits; queueing again after an eviction is no part of
 -- it. Running is from the last start to its end. Clocks of two senders may disagree: no
--- time is below 0.
+-- time is below 0. What stands for others has counted 0: they are what is added up.
 CREATE OR REPLACE VIEW {{.DB}}.tasks{{.OnCluster}} AS
 SELECT
     * EXCEPT (devices_node, devices_last),
@@ -14,7 +14,8 @@ SELECT
     dateDiff('millisecond', waiting_since, coalesce(waiting_until, now64(3, 'UTC'))) / 1000 AS waited,
     dateDiff('millisecond', started, changed) / 1000 AS ran,
     if(waited < 0, 0, waited) AS queue_seconds,
-    if(state IN ('evicted', 'cancelled', 'failed', 'finished'), if(ran < 0, 0, ran), NULL) AS run_seconds
+    if(state IN ('evicted', 'cancelled', 'failed', 'finished'), if(ran < 0, 0, ran), NULL) AS run_seconds,
+    {{.Counted (print .DB ".task_events") "1"}} AS counted
 FROM
 (
     SELECT

@@ -13,7 +13,8 @@ SELECT
     dateDiff('millisecond', waiting_since, coalesce(waiting_until, {tick:DateTime64(3, 'UTC')})) / 1000 AS waited,
     dateDiff('millisecond', started, if(state IN ('scheduled', 'started'), {tick:DateTime64(3, 'UTC')}, changed)) / 1000 AS ran,
     if(waited < 0, 0, waited) AS queue_seconds,
-    if(ran < 0, 0, ran) AS run_seconds
+    if(ran < 0, 0, ran) AS run_seconds,
+    {{.Counted (print .DB ".task_log") "day = toDate({known:DateTime64(3, 'UTC')}) AND ingest <= {known:DateTime64(3, 'UTC')} AND time < {tick:DateTime64(3, 'UTC')}"}} AS counted
 FROM
 (
     SELECT

@@ -8,6 +8,6 @@ SELECT
     arraySort(groupUniqArrayArray(devices)) AS devices,
     arraySort(groupArray(task)) AS tasks
 FROM {{.DB}}.tasks
-WHERE state IN ('scheduled', 'started') AND node != ''
+WHERE counted AND state IN ('scheduled', 'started') AND node != ''
 GROUP BY cluster, node
 ORDER BY cluster, node

@@ -13,5 +13,6 @@ SELECT
     quantileExactIf(0.5)(run_seconds, state = 'finished') AS run_seconds_p50,
     quantileExactIf(0.95)(run_seconds, state = 'finished') AS run_seconds_p95
 FROM {{.DB}}.tasks
+WHERE counted
 GROUP BY cluster, tenant, queue, type
 ORDER BY cluster, tenant, queue, type

@@ -15,6 +15,7 @@ FROM
         state IN ('submitted', 'queued', 'evicted') AS waits,
         arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), requests))) AS wanted
     FROM {{.DB}}.tasks
+    WHERE counted
 )
 GROUP BY cluster, tenant, queue
 ORDER BY cluster, tenant, queue
