@@ -28,7 +28,7 @@ func project(t *testing.T) *types.Project {
 
 func TestComposeHoldsTheWholeLine(t *testing.T) {
 	p := project(t)
-	for _, name := range []string{"kafka", "clickhouse", "grafana", "node-exporter", "agent", "pipeline", "api"} {
+	for _, name := range []string{"kafka", "clickhouse", "grafana", "node-exporter", "agent", "pipeline", "api", "ingest"} {
 		if _, err := p.GetService(name); err != nil {
 			t.Errorf("service %s: %v", name, err)
 		}

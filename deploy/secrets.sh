@@ -30,14 +30,15 @@ certificate() {
 	# The containers run as other users than the one who runs this script.
 	chmod 644 "$1.pem" "$1.key" "$1.store.pem"
 }
-for name in kafka clickhouse node-exporter agent pipeline api; do certificate "$name"; done
+for name in kafka clickhouse node-exporter agent pipeline api ingest; do certificate "$name"; done
 chmod 644 ca.pem
 
 [[ -f clickhouse_password ]] || random >clickhouse_password
 [[ -f clickhouse_reader_password ]] || random >clickhouse_reader_password
 [[ -f grafana_password ]] || random >grafana_password
 [[ -f api_token ]] || random >api_token
-chmod 644 clickhouse_password clickhouse_reader_password grafana_password api_token
+[[ -f ingest_token ]] || random >ingest_token
+chmod 644 clickhouse_password clickhouse_reader_password grafana_password api_token ingest_token
 
 sha() { tr -d '\n' <"$1" | sha256sum | cut -d' ' -f1; }
 cat >clickhouse-users.xml <<XML
@@ -82,7 +83,7 @@ tls_server_config:
   client_ca_file: /run/sextant/ca.pem
 YAML
 cat >web-api.yaml <<'YAML'
-# Listener of the feature API: TLS; the API itself asks for the bearer token.
+# Listeners of the feature API and of ingest: TLS; the programs themselves ask for the token.
 tls_server_config:
   cert_file: /run/sextant/service.pem
   key_file: /run/sextant/service.key

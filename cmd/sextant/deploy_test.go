@@ -27,7 +27,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 }
 
 // Where the services of docker-compose.yml listen.
-const composePipeline, composeAPI = "0.0.0.0:9466", "0.0.0.0:6566"
+const composePipeline, composeAPI, composeIngest = "0.0.0.0:9466", "0.0.0.0:6566", "0.0.0.0:6567"
 
 // TestExampleShowsEveryKey: what the example leaves out, nobody finds.
 func TestExampleShowsEveryKey(t *testing.T) {
@@ -58,19 +58,21 @@ func TestComposeConfigs(t *testing.T) {
 		if err := config.Load(path, "SEXTANT_NONE", c); err != nil {
 			t.Fatal(err)
 		}
-		c.Pipeline.WebConfig, c.Serve.WebConfig = webFile, webFile
+		c.Pipeline.WebConfig, c.Serve.WebConfig, c.Ingest.WebConfig = webFile, webFile, webFile
 		return c
 	}
 	pipe := load("sextant.yaml", "pipeline", "clickhouse_password", "web.yaml")
 	serve := load("api.yaml", "api", "clickhouse_reader_password", "web-api.yaml")
+	ingest := load("ingest.yaml", "ingest", "", "web-api.yaml")
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if pipe.Pipeline.Listen != composePipeline || serve.Serve.Listen != composeAPI {
-		t.Errorf("they listen on %s and %s", pipe.Pipeline.Listen, serve.Serve.Listen)
+	if pipe.Pipeline.Listen != composePipeline || serve.Serve.Listen != composeAPI || ingest.Ingest.Listen != composeIngest {
+		t.Errorf("they listen on %s, %s and %s", pipe.Pipeline.Listen, serve.Serve.Listen, ingest.Ingest.Listen)
 	}
 	for name, o := range map[string]httpserve.Options{
 		"pipeline": {Addr: pipe.Pipeline.Listen, WebConfig: pipe.Pipeline.WebConfig},
 		"api":      {Addr: serve.Serve.Listen, WebConfig: serve.Serve.WebConfig, Authenticated: serve.Serve.TokenFile != ""},
+		"ingest":   {Addr: ingest.Ingest.Listen, WebConfig: ingest.Ingest.WebConfig, Authenticated: ingest.Ingest.TokenFile != ""},
 	} {
 		// Another machine's port may be taken here; what may be listened on is the question.
 		o.Addr = "0.0.0.0:0"
@@ -83,7 +85,7 @@ func TestComposeConfigs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if pipe.Kafka.TLS == nil || !pipe.ClickHouse.TLS.Enabled || !serve.ClickHouse.TLS.Enabled {
+	if pipe.Kafka.TLS == nil || ingest.Kafka.TLS == nil || !pipe.ClickHouse.TLS.Enabled || !serve.ClickHouse.TLS.Enabled {
 		t.Error("a connection is not encrypted")
 	}
 	if serve.ClickHouse.Username == pipe.ClickHouse.Username {
@@ -99,8 +101,8 @@ func TestComposeHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ service, web, listen string }{
-		{"pipeline", "web.yaml", composePipeline}, {"api", "web-api.yaml", composeAPI},
+	for _, c := range []struct{ service, web, listen, path string }{
+		{"pipeline", "web.yaml", composePipeline, "/readyz"}, {"api", "web-api.yaml", composeAPI, "/readyz"}, {"ingest", "web-api.yaml", composeIngest, "/healthz"},
 	} {
 		t.Run(c.service, func(t *testing.T) {
 			files := mounts(c.service, "", c.web)
@@ -121,7 +123,7 @@ func TestComposeHealth(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				done <- server.Run(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path != "/readyz" || !ready.Load() {
+					if r.URL.Path != c.path || !ready.Load() {
 						http.Error(w, "not yet", http.StatusServiceUnavailable)
 					}
 				}))
@@ -153,6 +155,6 @@ func TestComposeHealth(t *testing.T) {
 func mounts(service, password, web string) map[string]string {
 	return map[string]string{
 		"/run/sextant/service.pem": service + ".pem", "/run/sextant/service.key": service + ".key", "/run/sextant/ca.pem": "ca.pem",
-		"/run/sextant/clickhouse_password": password, "/run/sextant/web.yaml": web, "/run/sextant/api_token": "api_token",
+		"/run/sextant/clickhouse_password": password, "/run/sextant/web.yaml": web, "/run/sextant/api_token": "api_token", "/run/sextant/ingest_token": "ingest_token",
 	}
 }
