@@ -10,10 +10,10 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka proto fetch vet fmt clean
+.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes proto fetch vet fmt clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The agent without cgo is 5 MiB smaller in memory; what needs cgo is in the program that it becomes.
 build: ## build bin/sextant, bin/sextant-agent and bin/sextant-agent-plugins
@@ -30,10 +30,13 @@ fetch: build ## fetch the pinned ClickHouse engine into the cache
 kafka: ## fetch Apache Kafka (pinned, checksummed) from Maven Central
 	scripts/kafka.sh fetch
 
-test: vet fetch kafka ## every test: unit, integration and end to end, on real components
+kubernetes: ## build the tests' Kubernetes control plane from its modules, once
+	scripts/kubernetes.sh fetch
+
+test: vet fetch kafka kubernetes ## every test: unit, integration and end to end, on real components
 	$(GO) test -timeout 25m ./...
 
-race: fetch kafka ## the same tests under the race detector
+race: fetch kafka kubernetes ## the same tests under the race detector
 	$(GO) test -race -timeout 60m ./...
 
 e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; Prometheus itself as a sender

@@ -104,7 +104,7 @@ func checkKeys(t *testing.T) {
 func units(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("systemd/*.service")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 5 {
 		t.Fatalf("units: %v %v", files, err)
 	}
 	return files

@@ -14,6 +14,7 @@ import (
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
 	"sextant/internal/exit"
+	"sextant/internal/kube"
 	"sextant/pipeline/kafka"
 )
 
@@ -26,6 +27,7 @@ type Config struct {
 	Pipeline   PipelineConfig    `yaml:"pipeline"`
 	Serve      ServeConfig       `yaml:"serve"`
 	Ingest     IngestConfig      `yaml:"ingest"`
+	Watch      WatchConfig       `yaml:"watch"`
 	Log        LogConfig         `yaml:"log"`
 }
 
@@ -57,6 +59,13 @@ type IngestConfig struct {
 	TokenFile string `yaml:"token_file"` // bearer token that senders must present; empty: none
 }
 
+// WatchConfig is the part of the watcher of Kubernetes.
+type WatchConfig struct {
+	kube.Config `yaml:",inline"`
+	Listen      string `yaml:"listen"` // /metrics, /healthz; empty: none
+	WebConfig   string `yaml:"web_config"`
+}
+
 // LogConfig says how much is logged and in which form.
 type LogConfig struct {
 	Level  slog.Level `yaml:"level"`  // debug, info, warn, error
@@ -73,6 +82,7 @@ func defaultConfig() *Config {
 		},
 		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Prometheus: defaultPrometheus(), Training: defaultTraining()},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
+		Watch:  WatchConfig{Config: kube.DefaultConfig(), Listen: "127.0.0.1:9467"},
 		Views:  []string{builtinViews},
 		Log:    LogConfig{Format: "text"},
 	}
@@ -84,7 +94,7 @@ func (c *Config) Check() error {
 	fail := func(key, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
 	}
-	errs = append(errs, under("kafka", c.Kafka.Validate()), under("clickhouse", c.ClickHouse.Validate()))
+	errs = append(errs, under("kafka", c.Kafka.Validate()), under("clickhouse", c.ClickHouse.Validate()), under("watch", c.Watch.Validate()))
 	if len(c.Views) == 0 {
 		fail("views", "a folder of feature views is needed, or %q", builtinViews)
 	}

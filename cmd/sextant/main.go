@@ -47,7 +47,8 @@ everything behind Kafka.`,
   sextant setup --config s.yaml     # topics, tables and views
   sextant pipeline --config s.yaml  # Kafka → features → ClickHouse
   sextant serve --config s.yaml     # the feature API
-  sextant ingest --config s.yaml    # task events over HTTP`,
+  sextant ingest --config s.yaml    # task events over HTTP
+  sextant watch kubernetes          # task events of a Kubernetes cluster`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -55,7 +56,7 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		ingestCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), inventoryCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
+		ingestCmd(), watchCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), inventoryCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
 		health.Command("sextant", "http://"+defaultConfig().Pipeline.Listen), versionCmd())
 	exit.Strict(cmd)
 	return cmd

@@ -14,5 +14,5 @@ var ServerVariables = Variables{
 // AgentVariables are those of sextant-agent beside its keys.
 var AgentVariables = Variables{
 	Own:    []string{"CACHE"},
-	Others: []string{"CONFIG", "CLICKHOUSE_", "VIEWS", "PIPELINE_", "SERVE_", "INGEST_", "LOG_"},
+	Others: []string{"CONFIG", "CLICKHOUSE_", "VIEWS", "PIPELINE_", "SERVE_", "INGEST_", "WATCH_", "LOG_"},
 }

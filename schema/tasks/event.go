@@ -37,8 +37,11 @@ var States = []State{Updated, Submitted, Queued, Scheduled, Started, Evicted, Ca
 // Rank is the place of s in States, or -1.
 func (s State) Rank() int { return slices.Index(States, s) }
 
-// Kinds of tasks.
-var Kinds = []string{"pod", "job", "podgroup", "slurm", "custom"}
+// Ends reports whether nothing can follow s.
+func (s State) Ends() bool { return s == Cancelled || s == Failed || s == Finished }
+
+// Kinds of tasks. A workload is what a queue admits, such as Kueue's.
+var Kinds = []string{"pod", "job", "podgroup", "workload", "slurm", "custom"}
 
 // Event is one event. Event id, task, state, time and source are always there.
 type Event struct {

@@ -11,6 +11,7 @@ const (
 	DeadLetter = "telemetry.deadletter"
 	Inventory  = "inventory"
 	Tasks      = "tasks"
+	Watched    = "tasks.watched"
 )
 
 // MaxMessageBytes is the largest record batch that a broker must take, compressed. It is
@@ -99,6 +100,23 @@ func All() []Topic {
 				"min.insync.replicas":    "2",
 				"retention.ms":           "604800000", // nobody tells of a task again: a week of outage behind the broker
 				"segment.ms":             "86400000",
+			},
+		},
+		{
+			Name: Watched, Partitions: 12, Replication: 3,
+			Key:   "cluster/task; a record without a value says that the object is gone",
+			Value: "what the watcher of Kubernetes has said of a task, JSON (internal/kube)",
+			Doc:   "What the watcher knows, for whoever takes over: read whole at each start.",
+			Config: map[string]string{
+				"cleanup.policy":         "compact",
+				"compression.type":       "uncompressed", // as of the inventory
+				"delete.retention.ms":    "86400000",
+				"max.message.bytes":      "2097152",
+				"message.timestamp.type": "LogAppendTime",
+				"min.insync.replicas":    "2",
+				// A start reads it whole: what is superseded goes soon.
+				"min.cleanable.dirty.ratio": "0.2",
+				"segment.ms":                "3600000",
 			},
 		},
 	}
