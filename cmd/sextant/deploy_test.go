@@ -101,8 +101,8 @@ func TestComposeHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ service, web, listen, path string }{
-		{"pipeline", "web.yaml", composePipeline, "/readyz"}, {"api", "web-api.yaml", composeAPI, "/readyz"}, {"ingest", "web-api.yaml", composeIngest, "/healthz"},
+	for _, c := range []struct{ service, web, listen string }{
+		{"pipeline", "web.yaml", composePipeline}, {"api", "web-api.yaml", composeAPI}, {"ingest", "web-api.yaml", composeIngest},
 	} {
 		t.Run(c.service, func(t *testing.T) {
 			files := mounts(c.service, "", c.web)
@@ -123,7 +123,7 @@ func TestComposeHealth(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				done <- server.Run(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path != c.path || !ready.Load() {
+					if r.URL.Path != "/readyz" || !ready.Load() {
 						http.Error(w, "not yet", http.StatusServiceUnavailable)
 					}
 				}))

@@ -45,8 +45,8 @@ type server struct {
 	events   *prometheus.CounterVec
 }
 
-// New is the handler that sends with producer. Everything but /healthz and /openapi.json
-// asks for the token, if there is one.
+// New is the handler that sends with producer. Everything but /healthz, /readyz, /openapi.json
+// and the health service of gRPC asks for the token, if there is one.
 func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	s := &server{producer: producer, now: opts.Now, log: opts.Log,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -80,9 +80,11 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(OpenAPI) // a client that went away needs no answer
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	ok := func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]string{"status": "ok"})
-	})
+	}
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", ok) // what it cannot store it refuses, so it is ready at once
 	if opts.Gatherer != nil {
 		mux.Handle("GET /metrics", guard(promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{})))
 	}

@@ -120,7 +120,7 @@ func TestTaskEvents(t *testing.T) {
 		{"a broken line costs itself", good + "\n{\n" + good, ndjson, 422, `{"accepted":2,"detail":[{"index":1,"field":"","message":"unexpected end of JSON input"}]}`},
 		{"none right", bad, array, 422, `{"accepted":0,"detail":[{"index":0` + fault + `]}`},
 		{"two faults of one", "[" + event("", `,"kind":"vm"`) + "]", array, 422, `{"accepted":0,"detail":[{"index":0,"field":"event_id","message":"is missing"},` +
-			`{"index":0,"field":"kind","message":"\"vm\" is none of pod, job, podgroup, slurm, custom"}]}`},
+			`{"index":0,"field":"kind","message":"\"vm\" is none of pod, job, podgroup, workload, slurm, custom"}]}`},
 		{"future", strings.Replace(good, "12:00:00Z", "12:06:00Z", 1), array, 422, `{"accepted":0,"detail":[{"index":0,"field":"time","message":"is 6m0s ahead of the clock here, the limit is 5m0s"}]}`},
 		{"broken array", "[" + good + ",", array, 400, `{"detail":"the body is no JSON: unexpected end of JSON input"}`},
 		{"nothing", " \n", ndjson, 400, `{"detail":"no event"}`},
@@ -177,7 +177,7 @@ func TestToken(t *testing.T) {
 			}
 		}
 	}
-	for p, status := range map[string]int{"/healthz": 200, "/openapi.json": 200, "/nothing": 404} {
+	for p, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/openapi.json": 200, "/nothing": 404} {
 		if w := do(h, "GET", p, ""); w.Code != status {
 			t.Errorf("%s: %d", p, w.Code)
 		}
@@ -225,7 +225,7 @@ func TestOpenAPIIsTrue(t *testing.T) {
 	if d.OpenAPI != "3.1.0" {
 		t.Errorf("openapi %q", d.OpenAPI)
 	}
-	for _, p := range []string{path, "/openapi.json", "/healthz"} {
+	for _, p := range []string{path, "/openapi.json", "/healthz", "/readyz"} {
 		if len(d.Paths[p]) != 1 {
 			t.Errorf("%s is not described", p)
 		}
