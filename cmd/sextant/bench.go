@@ -57,8 +57,8 @@ within a table say more. CPU seconds per million samples is the firmest.`,
 	var featureMemory int64
 	featureBench := &cobra.Command{
 		Use: "features", Short: "The evaluation of features beside Prometheus' rule engine over its own TSDB",
-		Long: `features evaluates the views of PromQL that the services node_state and task_state read (all, where there
-are no such services), and the same expressions as recording rules, over the same samples.`,
+		Long: `features evaluates the features of PromQL that the services node_state and task_state read, and the same
+expressions as recording rules, over the same samples.`,
 		Example: "  sextant bench features --nodes 1000,10000", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			featureOpts.Memory = featureMemory << 20

@@ -130,28 +130,41 @@ func (o *Options) fit(n int, before Row) int {
 	return min(n, int(o.Memory/before.State))
 }
 
-// shipped is the views of PromQL that the services node_state and task_state read, or all
-// that there are until these services are.
+// shipped is the features of PromQL that the services node_state and task_state read, in
+// their views.
 func shipped() ([]*features.View, error) {
 	set, err := features.Read(features.BuiltinSource())
 	if err != nil {
 		return nil, err
 	}
-	var views []*features.View
+	wanted := map[*features.Feature]bool{}
 	for _, s := range set.Services {
 		if s.Name != "node_state" && s.Name != "task_state" {
 			continue
 		}
-		for _, v := range s.Views() {
-			if !slices.Contains(views, v) {
-				views = append(views, v)
-			}
+		for _, c := range s.Columns {
+			wanted[c.Def()] = true
 		}
 	}
-	if len(views) == 0 {
-		views = set.Views
+	var views []*features.View
+	for _, v := range set.Views {
+		if v := part(v, wanted); v.SQL == "" && len(v.Features) > 0 {
+			views = append(views, v)
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(views), func(v *features.View) bool { return v.SQL != "" }), nil
+	return views, nil
+}
+
+// part is a view with the wanted features alone.
+func part(v *features.View, wanted map[*features.Feature]bool) *features.View {
+	out := *v
+	out.Features = nil
+	for i := range v.Features {
+		if wanted[&v.Features[i]] {
+			out.Features = append(out.Features, v.Features[i])
+		}
+	}
+	return &out
 }
 
 // measure fills the windows of an engine and evaluates some ticks.

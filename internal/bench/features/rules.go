@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
@@ -48,7 +47,7 @@ func newRuleEngine(views []*features.View) (*ruleEngine, error) {
 
 // load makes a recording rule of each feature.
 func (e *ruleEngine) load(views []*features.View) error {
-	p := parser.NewParser(parser.Options{})
+	p := features.NewParser()
 	engine := promql.NewEngine(promql.EngineOpts{
 		Logger: slog.New(slog.DiscardHandler), MaxSamples: math.MaxInt, Timeout: time.Hour, LookbackDelta: options.Lookback, Parser: p,
 	})
