@@ -32,6 +32,8 @@ func rendered(t *testing.T, n names) string {
 				data = featureRows{viewData: viewData{names: n, v: v}}
 			case strings.Contains(f, "/promql_"):
 				data = promData{Names: n, IDs: "1, 2", Visible: visible(), Label: "node", Limit: 100}
+			case strings.Contains(f, "/asof_"):
+				data = asOfData{viewData: viewData{names: n, v: v}, Sources: sourcesOf(v, true), AsCorrected: true, From: 0, To: 60_000}
 			case strings.HasSuffix(f, "sla_breaches.sql"):
 				data = breachData{names: n, views: 1}
 			case dir == "views":

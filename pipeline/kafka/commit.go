@@ -86,6 +86,9 @@ func (c *client) commitments(ctx context.Context, group, topic string, ids []int
 	if err == nil {
 		err = res.Error
 	}
+	if errors.Is(err, kafka.GroupIdNotFound) {
+		return nil, nil // some brokers know a group only once it has members or commits
+	}
 	if err != nil {
 		return nil, fmt.Errorf("committed offsets of group %s: %w", group, rootCause(err))
 	}

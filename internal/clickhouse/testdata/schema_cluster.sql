@@ -1366,6 +1366,95 @@ FROM `sextant`.series FINAL
 WHERE unknown_of != ''
 GROUP BY vendor, name
 ORDER BY vendor, name
+---- queries/asof_choose.sql
+-- For each ask, the highest row that becomes visible after the entity's ask before it and
+-- not after its own time. The asks are few and the rows are many: rows pass by, and the
+-- asks, which come with the query as the table asks, are what memory holds.
+SELECT id, best.1, best.2, best.3
+FROM
+(
+    SELECT a.id AS id, max((f.t, f.o, f.k)) AS best
+    FROM
+    (
+        SELECT
+            toString(`node`) AS k0,
+            toUnixTimestamp64Milli(tick) AS t,
+            toUnixTimestamp64Milli(known) AS k,
+            toInt64(0) AS o,
+            t AS visible
+        FROM `sextant`.`features_node_test_v1` FINAL
+        WHERE tick >= fromUnixTimestamp64Milli(toInt64(0), 'UTC') AND tick <= fromUnixTimestamp64Milli(toInt64(60000), 'UTC')
+            AND (`node`) IN (SELECT k0 FROM asks)
+        UNION ALL
+        SELECT
+            toString(`node`) AS k0,
+            toUnixTimestamp64Milli(tick) AS t,
+            toUnixTimestamp64Milli(known) AS k,
+            toInt64(2) AS o,
+            t AS visible
+        FROM `sextant`.`features_node_test_v1_corrected` FINAL
+        WHERE tick >= fromUnixTimestamp64Milli(toInt64(0), 'UTC') AND tick <= fromUnixTimestamp64Milli(toInt64(60000), 'UTC')
+            AND (`node`) IN (SELECT k0 FROM asks)
+    ) AS f
+    ASOF INNER JOIN asks AS a ON f.k0 = a.k0 AND f.visible <= a.at
+    GROUP BY a.id
+)
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/asof_fetch.sql
+-- The values of rows that were chosen, which come with the query as the table picks. Keys
+-- and ticks are read first; the columns of values, only where these agree.
+SELECT
+    p.id,
+    f.flags,
+    f.v0,
+    f.v1,
+    f.v2,
+    f.v3,
+    f.v4
+FROM
+(
+    SELECT
+        toString(`node`) AS k0,
+        toUnixTimestamp64Milli(tick) AS t,
+        toUnixTimestamp64Milli(known) AS k,
+        flags,
+        ifNull(toFloat64(`busy`), nan) AS v0,
+        ifNull(toFloat64(`load`), nan) AS v1,
+        ifNull(toFloat64(`cores`), nan) AS v2,
+        ifNull(toFloat64(`up`), nan) AS v3,
+        ifNull(toString(`kernel`), '') AS v4
+    FROM `sextant`.`features_node_test_v1` FINAL
+    PREWHERE (`node`, tick) IN
+        (SELECT k0, fromUnixTimestamp64Milli(t, 'UTC') FROM picks WHERE o = 0)
+) AS f
+INNER JOIN picks AS p ON f.k0 = p.k0 AND f.t = p.t AND f.k = p.k AND p.o = 0
+UNION ALL
+SELECT
+    p.id,
+    f.flags,
+    f.v0,
+    f.v1,
+    f.v2,
+    f.v3,
+    f.v4
+FROM
+(
+    SELECT
+        toString(`node`) AS k0,
+        toUnixTimestamp64Milli(tick) AS t,
+        toUnixTimestamp64Milli(known) AS k,
+        flags,
+        ifNull(toFloat64(`busy`), nan) AS v0,
+        ifNull(toFloat64(`load`), nan) AS v1,
+        ifNull(toFloat64(`cores`), nan) AS v2,
+        ifNull(toFloat64(`up`), nan) AS v3,
+        ifNull(toString(`kernel`), '') AS v4
+    FROM `sextant`.`features_node_test_v1_corrected` FINAL
+    PREWHERE (`node`, tick) IN
+        (SELECT k0, fromUnixTimestamp64Milli(t, 'UTC') FROM picks WHERE o = 2)
+) AS f
+INNER JOIN picks AS p ON f.k0 = p.k0 AND f.t = p.t AND f.k = p.k AND p.o = 2
+SETTINGS do_not_merge_across_partitions_select_final = 1
 ---- queries/backfill_nodes.sql
 -- The high bits of a series id are its node's: nodes in this order are neighbours in samples.
 SELECT node
