@@ -5,6 +5,7 @@
 package events
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -101,6 +102,9 @@ func (t *Thing) count(s *Scrape, c *Count, before int64, first int, out []Event)
 	if c.Ended {
 		delete(t.counts, c.Key)
 		return out
+	}
+	if math.IsInf(c.Value, 0) {
+		return out // no number of events; and what grows from it is no number at all
 	}
 	if t.counts == nil {
 		t.counts = map[string]count{}

@@ -32,6 +32,7 @@ func TestThing(t *testing.T) {
 		{"a code that was not told for a while", []string{"31", "-", "31"}, ""},
 		{"a pause longer than the memory", []string{"0", "pause", "31 31=3", "31 31=4"}, "15:31"},
 		{"several codes stand, and change places", []string{"5,0", "7,5", "5,7"}, "1:7?"},
+		{"a total that is no number of events", []string{"0 31:1", "0 31:+Inf", "0 31:+Inf", "0 31:2"}, "3:31"},
 		{"a code above 32 bits", []string{"0", "2164260864"}, "1:2164260864?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
