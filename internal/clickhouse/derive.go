@@ -14,6 +14,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline/derive"
+	"sextant/schema/quality"
 	schema "sextant/schema/sql"
 )
 
@@ -239,6 +240,10 @@ type breachData struct {
 // Monitored says whether the store has the view node_monitoring, whose features tell how
 // busy a node was.
 func (d breachData) Monitored() bool { return d.views > 0 }
+
+// Unfit is the flags of samples that tell nothing of how a task or a device did: those
+// without a value to reckon with, and those that were not there when the tick closed.
+func (breachData) Unfit() uint16 { return quality.Unusable | quality.Late }
 
 // Progress gives the last tick of each job.
 func (s *DeriveStore) Progress(ctx context.Context) (map[string]int64, error) {

@@ -339,6 +339,8 @@ func TestBreachesAreKeptOnce(t *testing.T) {
 	latency := func(seconds int64, value float64) {
 		mustExec(t, db, "INSERT INTO {db}.series (id, node, name, labels) VALUES (7, 'n1', 'task_latency_seconds', map('task', 'moved')), (8, 'n2', 'accel_busy_ratio', map('uid', 'GPU-9'))")
 		mustExec(t, db, fmt.Sprintf("INSERT INTO {db}.samples (series, ts, value, flags) VALUES (7, fromUnixTimestamp64Milli(%d), %g, 0), (8, fromUnixTimestamp64Milli(%d), 0.75, 0)", t0+seconds*1000, value, t0+seconds*1000))
+		// Of no value, and late: neither tells how the task or the device did.
+		mustExec(t, db, fmt.Sprintf("INSERT INTO {db}.samples (series, ts, value, flags) VALUES (7, fromUnixTimestamp64Milli(%[1]d), 9, 16), (8, fromUnixTimestamp64Milli(%[1]d), 127, 16), (8, fromUnixTimestamp64Milli(%[1]d + 1000), 0.5, 2)", t0+seconds*1000+5000))
 	}
 	find := func(at derive.At) int {
 		t.Helper()
