@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -144,10 +145,20 @@ func (c *Config) parts(nodes []string) (out []part) {
 	for from := c.From; from < c.To; from += segment {
 		for group := range slices.Chunk(nodes, c.GroupSize) {
 			r := Range{group, from, min(from+segment, c.To)}
-			out = append(out, part{r, fmt.Sprintf("%s…%s %d-%d", group[0], group[len(group)-1], r.From, r.To)})
+			out = append(out, part{r, fmt.Sprintf("%s…%s %x %d-%d", group[0], group[len(group)-1], digest(group), r.From, r.To)})
 		}
 	}
 	return out
+}
+
+// digest tells groups apart that begin and end alike: a node that came since the last run,
+// and sorts between two others, is not done.
+func digest(nodes []string) uint32 {
+	h := fnv.New32a()
+	for _, n := range nodes {
+		_, _ = h.Write(append([]byte(n), 0))
+	}
+	return h.Sum32()
 }
 
 // part computes one part, a chunk of time after the other.

@@ -15,7 +15,10 @@ WITH
         (
             SELECT n.labels['task'] AS task, argMaxOrNull(s.value, s.ts) AS seconds, max(s.ts) AS at
             FROM {{.DB}}.samples AS s
-            INNER JOIN {{.DB}}.series AS n ON n.id = s.series
+            INNER JOIN
+            (
+                SELECT id, any(labels) AS labels FROM {{.DB}}.series WHERE name = 'task_latency_seconds' GROUP BY id
+            ) AS n ON n.id = s.series
             WHERE s.series IN (SELECT id FROM {{.DB}}.series WHERE name = 'task_latency_seconds') AND bitAnd(s.flags, {{.Unfit}}) = 0
                 AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
             GROUP BY task
@@ -61,7 +64,10 @@ LEFT JOIN
 (
     SELECT n.node AS node, avgOrNull(s.value) AS busy
     FROM {{.DB}}.samples AS s
-    INNER JOIN {{.DB}}.series AS n ON n.id = s.series
+    INNER JOIN
+    (
+        SELECT id, any(node) AS node FROM {{.DB}}.series WHERE name = 'accel_busy_ratio' GROUP BY id
+    ) AS n ON n.id = s.series
     WHERE s.series IN (SELECT id FROM {{.DB}}.series WHERE name = 'accel_busy_ratio' AND node IN (SELECT node FROM fresh)) AND bitAnd(s.flags, {{.Unfit}}) = 0
         AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
     GROUP BY node
