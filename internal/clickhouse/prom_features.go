@@ -33,6 +33,7 @@ type featureRows struct {
 // API answers NULL_VALUE and OUTSIDE_MAX_AGE.
 func (p *Prometheus) features(ctx context.Context, span promSpan, ms []*labels.Matcher) ([]promSeries, error) {
 	var out []promSeries
+	read := 0
 	for _, v := range p.views {
 		some := matching(v, ms)
 		if len(some.Features) == 0 {
@@ -41,7 +42,7 @@ func (p *Prometheus) features(ctx context.Context, span promSpan, ms []*labels.M
 		if err := p.checkRange(span); err != nil {
 			return nil, err
 		}
-		list, err := p.viewSeries(ctx, some, span, ms)
+		list, err := p.viewSeries(ctx, some, span, ms, &read)
 		if err != nil {
 			return nil, fmt.Errorf("read features of %s: %w", v.Ref(), err)
 		}
@@ -83,17 +84,17 @@ func keyConditions(v *features.View, ms []*labels.Matcher) string {
 	return conditions(of, ident)
 }
 
-// viewSeries reads the features of v, which has only those that are wanted.
-func (p *Prometheus) viewSeries(ctx context.Context, v *features.View, span promSpan, ms []*labels.Matcher) ([]promSeries, error) {
+// viewSeries reads the features of v, which has only those that are wanted, and adds to read
+// what the selector has read of all views.
+func (p *Prometheus) viewSeries(ctx context.Context, v *features.View, span promSpan, ms []*labels.Matcher, read *int) ([]promSeries, error) {
 	c := newFeatureColumns(v, ms, span.to)
 	data := featureRows{viewData{names: p.db.names, v: v}, keyConditions(v, ms)}
-	samples := 0
 	err := p.each(ctx, "promql_features.sql", data, []any{span.from, span.to}, func(rows driver.Rows) error {
 		if err := rows.Scan(c.dest...); err != nil {
 			return err
 		}
 		c.add()
-		if samples += len(v.Features); samples > p.limits.Samples {
+		if *read += len(v.Features); *read > p.limits.Samples {
 			return tooMuch("the selector reads more samples than the limit of %d", p.limits.Samples)
 		}
 		if len(c.out) > p.limits.Series {
