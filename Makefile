@@ -18,14 +18,14 @@ help: ## list the targets
 # The agent without cgo is 5 MiB smaller in memory; what needs cgo is in the program that it becomes.
 build: ## build bin/sextant, bin/sextant-agent and bin/sextant-agent-plugins
 	@mkdir -p $(BIN)
-	$(GO) build -trimpath -o $(BIN)/ ./cmd/sextant ./cmd/sextant-agent-plugins
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/sextant-agent
+	$(GO) build -o $(BIN)/ ./cmd/sextant ./cmd/sextant-agent-plugins
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./cmd/sextant-agent
 
 demo: build ## run the whole line here; DURATION=60s stops it by itself
 	$(BIN)/sextant demo $(if $(DURATION),--duration $(DURATION)) $(ARGS)
 
-fetch: build ## fetch the pinned ClickHouse engine into the cache
-	$(BIN)/sextant fetch
+fetch: ## fetch the pinned ClickHouse engine into the cache
+	$(GO) run ./cmd/sextant fetch
 
 kafka: ## fetch Apache Kafka (pinned, checksummed) from Maven Central
 	scripts/kafka.sh fetch
