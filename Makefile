@@ -10,7 +10,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes proto fetch vet fmt clean
+.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch vet fmt clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,10 +33,16 @@ kafka: ## fetch Apache Kafka (pinned, checksummed) from Maven Central
 kubernetes: ## build the tests' Kubernetes control plane from its modules, once
 	scripts/kubernetes.sh fetch
 
-test: vet fetch kafka kubernetes ## every test: unit, integration and end to end, on real components
+feast: ## fetch Feast's Python SDK and schemathesis (pinned, by hash) from PyPI
+	scripts/feast.sh fetch
+
+feast-proto: feast ## generate the Go code of Feast's protos, with pinned tools
+	scripts/feast.sh proto
+
+test: vet fetch kafka kubernetes feast ## every test: unit, integration and end to end, on real components
 	$(GO) test -timeout 25m ./...
 
-race: fetch kafka kubernetes ## the same tests under the race detector
+race: fetch kafka kubernetes feast ## the same tests under the race detector
 	$(GO) test -race -timeout 60m ./...
 
 e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; Prometheus itself as a sender

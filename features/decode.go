@@ -36,10 +36,13 @@ var (
 	// A view is also the name of an SQL view in the database of these tables and views.
 	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "backfills", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
 		"ingest_ledger", "late_records", "late_records_of_ledger", "repairs", "repairs_pending", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
-		"samples", "samples_labelled", "schema_versions", "series", "slices",
+		"samples", "samples_labelled", "schema_versions", "series", "served_features", "slices",
 		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names"}
 	reservedFeatures = []string{"tick", "known", "flags", "origin"}
 )
+
+// sourcePush is the source of a view whose rows somebody else computes.
+const sourcePush = "push"
 
 // decoder reads one file. It goes on after a fault, so that one run shows them all.
 type decoder struct {
@@ -83,7 +86,7 @@ func (d *decoder) syntax(err error) {
 }
 
 func (d *decoder) view(n *yaml.Node) *View {
-	m, ok := d.mapping(n, "view", "version", "entity", "keys", "tier", "interval", "ttl", "owner", "description", "let", "sql", "features")
+	m, ok := d.mapping(n, "view", "version", "entity", "keys", "tier", "interval", "ttl", "owner", "description", "let", "source", "sql", "features")
 	if !ok {
 		return nil
 	}
@@ -124,6 +127,12 @@ func (d *decoder) view(n *yaml.Node) *View {
 		v.Description = d.text(desc, "description")
 	}
 	let := d.let(m["let"])
+	if source := m["source"]; source != nil {
+		v.Push = d.oneOf(source, "source", []string{sourcePush}) != ""
+	}
+	if v.Push && m["sql"] != nil {
+		d.fault(m["sql"], "sql: has no meaning beside source: %s", sourcePush)
+	}
 	if sql := m["sql"]; sql != nil {
 		v.SQL = d.sql(sql)
 	}
@@ -210,7 +219,7 @@ func (d *decoder) feature(n *yaml.Node, v *View, let []*fragment) Feature {
 	}
 	f.Default, f.Min, f.Max = d.number(m["default"], "default"), d.number(m["min"], "min"), d.number(m["max"], "max")
 	d.bounds(n, f)
-	if v.SQL != "" {
+	if !v.PromQL() {
 		d.columnOnly(m, f)
 		return f
 	}

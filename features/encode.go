@@ -18,6 +18,7 @@ type viewFile struct {
 	TTL         string        `yaml:"ttl"`
 	Owner       string        `yaml:"owner"`
 	Description string        `yaml:"description"`
+	Source      string        `yaml:"source,omitempty"`
 	SQL         string        `yaml:"sql,omitempty"`
 	Features    []featureFile `yaml:"features"`
 }
@@ -49,6 +50,9 @@ type serviceFile struct {
 func (v *View) YAML() string {
 	f := viewFile{View: v.Name, Version: v.Version, Entity: v.Entity, Keys: v.Keys, Tier: v.Tier,
 		Interval: duration(v.Interval), TTL: duration(v.TTL), Owner: v.Owner, Description: v.Description, SQL: v.SQL}
+	if v.Push {
+		f.Source = sourcePush
+	}
 	for i := range v.Features {
 		x := &v.Features[i]
 		f.Features = append(f.Features, featureFile{Name: x.Name, Expr: x.Expr, Label: x.Label, DType: x.DType.String(), Unit: x.Unit,

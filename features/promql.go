@@ -32,8 +32,8 @@ var functions = func() map[string]*parser.Function {
 // lookback for an expression that takes the latest sample.
 func (v *View) Window(lookback time.Duration) (time.Duration, error) {
 	var w time.Duration
-	if v.SQL != "" {
-		return 0, nil // it reads the store
+	if !v.PromQL() {
+		return 0, nil // it reads the store, or nothing
 	}
 	for i := range v.Features {
 		reach, err := v.Features[i].Reach(lookback)

@@ -88,6 +88,9 @@ func (s *Service) Hash() string {
 func (v *View) Hash() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s\n", v.Entity, strings.Join(v.Keys, ","), v.Interval)
+	if v.Push {
+		fmt.Fprintf(&b, "%s\n", sourcePush)
+	}
 	if v.SQL != "" {
 		fmt.Fprintf(&b, "%q\n", v.SQL)
 	}

@@ -49,11 +49,11 @@ func (d *decoder) sql(n *yaml.Node) string {
 	return text
 }
 
-// columnOnly refuses what only a feature of PromQL has.
+// columnOnly refuses what only a feature of PromQL has, in a view of SQL or of pushed rows.
 func (d *decoder) columnOnly(m map[string]*yaml.Node, f Feature) {
 	for _, key := range []string{"expr", "label"} {
 		if m[key] != nil {
-			d.fault(m[key], "feature %s: %s has no meaning in a view of sql: the column of its name is its value", f.Name, key)
+			d.fault(m[key], "feature %s: %s has no meaning in a view of sql or source: its value is the column of its name", f.Name, key)
 		}
 	}
 }

@@ -44,6 +44,7 @@ type View struct {
 	TTL         time.Duration
 	Owner       string
 	Description string
+	Push        bool   // its rows come from outside, by the API: nothing here computes them
 	SQL         string // what computes all features at once, in the store; empty: PromQL does, one by one
 	Features    []Feature
 	File        string
@@ -56,7 +57,10 @@ func (v *View) Ref() string { return fmt.Sprintf("%s@v%d", v.Name, v.Version) }
 // Table is the table that stores the view's rows: "features_node_monitoring_v1".
 func (v *View) Table() string { return fmt.Sprintf("features_%s_v%d", v.Name, v.Version) }
 
-// Expression is what computes feature i: its PromQL, or the SQL of the view.
+// PromQL says whether expressions compute the view, and neither SQL nor somebody else.
+func (v *View) PromQL() bool { return v.SQL == "" && !v.Push }
+
+// Expression is what computes feature i: its PromQL, the SQL of the view, or nothing where it is pushed.
 func (v *View) Expression(i int) string {
 	if v.SQL != "" {
 		return v.SQL

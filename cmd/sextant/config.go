@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/features"
+	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
 	"sextant/internal/exit"
@@ -45,7 +46,9 @@ type PipelineConfig struct {
 type ServeConfig struct {
 	Listen       string          `yaml:"listen"`
 	WebConfig    string          `yaml:"web_config"`
-	TokenFile    string          `yaml:"token_file"` // bearer token that callers must present; empty: none
+	TokenFile    string          `yaml:"token_file"` // who may ask for what, see docs/access.md; empty: everybody
+	Limits       access.Limits   `yaml:"limits"`
+	LogRate      float64         `yaml:"log_rate"` // share of answers that is kept in served_features, 0 to 1
 	RefreshEvery config.Duration `yaml:"refresh_every"`
 
 	Prometheus PrometheusConfig `yaml:"prometheus"`
@@ -54,9 +57,10 @@ type ServeConfig struct {
 
 // IngestConfig is the part of what takes task events over HTTP.
 type IngestConfig struct {
-	Listen    string `yaml:"listen"`
-	WebConfig string `yaml:"web_config"`
-	TokenFile string `yaml:"token_file"` // bearer token that senders must present; empty: none
+	Listen    string        `yaml:"listen"`
+	WebConfig string        `yaml:"web_config"`
+	TokenFile string        `yaml:"token_file"` // who may send, see docs/access.md; empty: everybody
+	Limits    access.Limits `yaml:"limits"`
 }
 
 // WatchConfig is the part of the watcher of Kubernetes.
@@ -80,12 +84,17 @@ func defaultConfig() *Config {
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
 			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
-		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Prometheus: defaultPrometheus(), Training: defaultTraining()},
-		Ingest: IngestConfig{Listen: "127.0.0.1:6567"},
+		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Limits: defaultLimits(), Prometheus: defaultPrometheus(), Training: defaultTraining()},
+		Ingest: IngestConfig{Listen: "127.0.0.1:6567", Limits: defaultLimits()},
 		Watch:  WatchConfig{Config: kube.DefaultConfig(), Listen: "127.0.0.1:9467"},
 		Views:  []string{builtinViews},
 		Log:    LogConfig{Format: "text"},
 	}
+}
+
+// defaultLimits leave a listener room for what its host can do, and no more.
+func defaultLimits() access.Limits {
+	return access.Limits{Concurrency: 256, Timeout: config.Duration(2 * time.Minute)}
 }
 
 // Check reports every fault at once, each with the path of its key.
@@ -95,6 +104,7 @@ func (c *Config) Check() error {
 		errs = append(errs, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
 	}
 	errs = append(errs, under("kafka", c.Kafka.Validate()), under("clickhouse", c.ClickHouse.Validate()), under("watch", c.Watch.Validate()))
+	errs = append(errs, under("serve.limits", c.Serve.Limits.Check()), under("ingest.limits", c.Ingest.Limits.Check()))
 	if len(c.Views) == 0 {
 		fail("views", "a folder of feature views is needed, or %q", builtinViews)
 	}
@@ -112,6 +122,9 @@ func (c *Config) Check() error {
 	}
 	if d := c.Serve.RefreshEvery.D(); d < 10*time.Millisecond || d > time.Minute {
 		fail("serve.refresh_every", "%v is not within 10ms and 1m", d)
+	}
+	if r := c.Serve.LogRate; !(r >= 0 && r <= 1) {
+		fail("serve.log_rate", "%g is not within 0 and 1", r)
 	}
 	c.Serve.Prometheus.check(fail)
 	c.Serve.Training.check(fail)

@@ -87,8 +87,11 @@ func listOf(set *features.Set) (map[string]listed, error) {
 // windowOf is how far before a tick a feature looks, or "query" where only the view's SQL
 // says so.
 func windowOf(v *features.View, f *features.Feature) (string, error) {
-	if v.SQL != "" {
+	switch {
+	case v.SQL != "":
 		return "query", nil
+	case v.Push:
+		return "nothing", nil
 	}
 	reach, err := f.Reach(lookback)
 	return reach.String(), err
@@ -162,6 +165,9 @@ const compiled = "compiled"
 // inSQL is the path of a feature that the store evaluates.
 const inSQL = "sql"
 
+// pushed is the path of a feature that somebody else computes.
+const pushed = "pushed"
+
 // pathsOf says for each feature, as view@v1:feature, what computes it: its compiled
 // expression, or the PromQL engine, at many times the cost, and because of what.
 func pathsOf(views []*features.View) (map[string]string, error) {
@@ -171,10 +177,15 @@ func pathsOf(views []*features.View) (map[string]string, error) {
 	}
 	paths := map[string]string{}
 	for _, v := range views {
-		if v.SQL != "" {
-			for _, f := range v.Features {
-				paths[v.Ref()+":"+f.Name] = inSQL
-			}
+		if v.PromQL() {
+			continue
+		}
+		path := inSQL
+		if v.Push {
+			path = pushed
+		}
+		for _, f := range v.Features {
+			paths[v.Ref()+":"+f.Name] = path
 		}
 	}
 	e.Paths(func(v *features.View, feature string, why error) {

@@ -86,6 +86,9 @@ func (o *backfillFlags) run(cmd *cobra.Command, cfg *Config, db *clickhouse.DB) 
 }
 
 func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB, store *clickhouse.BackfillStore, v *features.View, r backfill.Range, moved func(backfill.Progress)) (backfill.Progress, error) {
+	if v.Push {
+		return backfill.Progress{}, exit.Usage(fmt.Errorf("%s is pushed: nothing here computes its rows", v.Ref()))
+	}
 	if v.SQL != "" {
 		if len(o.nodes) > 0 {
 			return backfill.Progress{}, exit.Usage(fmt.Errorf("--nodes: %s spans nodes", v.Ref()))

@@ -37,7 +37,7 @@ func byEngine(set *features.Set, paths map[string]string) []engined {
 	for _, v := range set.Views {
 		for i := range v.Features {
 			ref := v.Ref() + ":" + v.Features[i].Name
-			if why := paths[ref]; why != compiled && why != inSQL {
+			if why := paths[ref]; why != compiled && why != inSQL && why != pushed {
 				list = append(list, engined{ref, why})
 			}
 		}

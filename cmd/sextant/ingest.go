@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sextant/internal/access"
 	"sextant/internal/httpserve"
 	"sextant/internal/ingest"
 	"sextant/pipeline/kafka"
@@ -42,7 +43,11 @@ func ingestMain(ctx context.Context, cfg *Config) error {
 		return err
 	}
 	defer producer.Close()
-	handler, err := ingest.New(producer, ingest.Options{TokenFile: cfg.Ingest.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	gate, err := access.NewGate(access.Options{TokenFile: cfg.Ingest.TokenFile, Limits: cfg.Ingest.Limits, Registerer: reg, Log: log})
+	if err != nil {
+		return fmt.Errorf("ingest.token_file: %w", err)
+	}
+	handler, err := ingest.New(producer, ingest.Options{Access: gate, Registerer: reg, Gatherer: reg, Log: log})
 	if err != nil {
 		return err
 	}

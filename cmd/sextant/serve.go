@@ -15,6 +15,7 @@ import (
 	"sextant/features"
 	"sextant/features/api"
 	"sextant/features/online"
+	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/httpserve"
 )
@@ -70,13 +71,13 @@ func serveMain(ctx context.Context, cfg *Config) error {
 		if err != nil {
 			return err
 		}
-		store, handler, err := newAPI(cfg, set, db, log, reg)
+		a, err := newAPI(cfg, set, db, log, reg)
 		if err != nil {
 			return err
 		}
-		front.Open(handler)
+		front.Open(a)
 		log.Info("api serves", "views", len(set.Views), "services", len(set.Services))
-		return store.Run(ctx)
+		return a.run(ctx)
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
@@ -120,32 +121,59 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 	return server, nil
 }
 
+// featureAPI is what answers, and what runs beside it.
+type featureAPI struct {
+	http.Handler
+	store  *online.Store
+	served *api.ServedLog // nil when nothing is logged
+}
+
+// run refreshes and logs until ctx is done.
+func (a *featureAPI) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a.store.Run(ctx) })
+	if a.served != nil {
+		g.Go(func() error { return a.served.Run(ctx) })
+	}
+	return g.Wait()
+}
+
 // newAPI is the store of the latest rows, and the API over it.
-func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*online.Store, http.Handler, error) {
+func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*featureAPI, error) {
 	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	handler, err := api.New(store, set, api.Options{TokenFile: cfg.Serve.TokenFile, Registerer: reg, Gatherer: reg, Log: log})
+	a := &featureAPI{store: store}
+	if cfg.Serve.LogRate > 0 {
+		if a.served, err = api.NewServedLog(src, api.ServedOptions{Rate: cfg.Serve.LogRate, Registerer: reg, Log: log}); err != nil {
+			return nil, err
+		}
+	}
+	gate, err := access.NewGate(access.Options{TokenFile: cfg.Serve.TokenFile, Limits: cfg.Serve.Limits, Registerer: reg, Log: log})
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("serve.token_file: %w", err)
 	}
-	if handler, err = withTraining(handler, cfg, set, src, log); err != nil {
-		return nil, nil, err
+	handler, err := api.New(store, set, api.Options{Access: gate, Push: src, Served: a.served, Version: buildVersion(), Registerer: reg, Gatherer: reg, Log: log})
+	if err != nil {
+		return nil, err
 	}
-	handler, err = withPrometheus(handler, cfg, set.Views, src, log, reg)
-	return store, handler, err
+	if handler, err = withTraining(handler, gate, cfg, set, src, log); err != nil {
+		return nil, err
+	}
+	a.Handler, err = withPrometheus(handler, gate, cfg, set.Views, src, log, reg)
+	return a, err
 }
 
 // runAPI serves until ctx is done.
 func runAPI(ctx context.Context, cfg *Config, server *httpserve.Server, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) error {
-	store, handler, err := newAPI(cfg, set, src, log, reg)
+	a, err := newAPI(cfg, set, src, log, reg)
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return store.Run(ctx) })
-	g.Go(func() error { return server.Run(ctx, handler) })
+	g.Go(func() error { return a.run(ctx) })
+	g.Go(func() error { return server.Run(ctx, a) })
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/promapi"
+	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
 )
@@ -52,7 +53,7 @@ func (c PrometheusConfig) check(fail func(key, format string, args ...any)) {
 }
 
 // withPrometheus serves the query API of Prometheus beside next.
-func withPrometheus(next http.Handler, cfg *Config, views []*features.View, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (http.Handler, error) {
+func withPrometheus(next http.Handler, gate *access.Gate, cfg *Config, views []*features.View, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (http.Handler, error) {
 	c := cfg.Serve.Prometheus
 	if !c.Enabled {
 		return next, nil
@@ -60,7 +61,7 @@ func withPrometheus(next http.Handler, cfg *Config, views []*features.View, db *
 	source := db.Prometheus(views, clickhouse.PromLimits{Series: c.MaxSeries, Samples: c.MaxSamples, Range: c.MaxRange.D()})
 	handler, err := promapi.New(source, promapi.Options{
 		Lookback: c.Lookback.D(), Timeout: c.Timeout.D(), MaxSamples: c.MaxSamples, Concurrency: c.Concurrency,
-		TokenFile: cfg.Serve.TokenFile, Version: buildVersion(), Registerer: reg, Log: log,
+		Access: gate, Version: buildVersion(), Registerer: reg, Log: log,
 		Away: clickhouse.Away, TimedOut: clickhouse.TimedOut,
 	})
 	if err != nil {

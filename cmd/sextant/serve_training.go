@@ -7,6 +7,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/training"
+	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 )
 
@@ -29,13 +30,13 @@ func (c TrainingConfig) check(fail func(key, format string, args ...any)) {
 }
 
 // withTraining serves training sets beside next.
-func withTraining(next http.Handler, cfg *Config, set *features.Set, db *clickhouse.DB, log *slog.Logger) (http.Handler, error) {
+func withTraining(next http.Handler, gate *access.Gate, cfg *Config, set *features.Set, db *clickhouse.DB, log *slog.Logger) (http.Handler, error) {
 	c := cfg.Serve.Training
 	if c.MaxBody == 0 {
 		return next, nil
 	}
 	handler, err := training.NewHandler(db, training.HTTPOptions{
-		Set: set, MaxBody: c.MaxBody, Concurrency: c.Concurrency, TokenFile: cfg.Serve.TokenFile, Log: log,
+		Set: set, MaxBody: c.MaxBody, Concurrency: c.Concurrency, Access: gate, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("training api: %w", err)

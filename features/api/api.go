@@ -1,5 +1,6 @@
-// Package api serves features over HTTP. POST /get-online-features has the shape of Feast's
-// feature server, so a client of it works unchanged.
+// Package api serves features over HTTP and gRPC. POST /get-online-features and
+// feast.serving.ServingService have the shape of Feast's feature server, so a client of it
+// works unchanged.
 package api
 
 import (
@@ -15,7 +16,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/online"
-	"sextant/internal/bearer"
+	"sextant/internal/access"
 )
 
 // Limits of one request. A zero field has the default.
@@ -44,26 +45,33 @@ func set[T int | int64](field *T, value T) {
 type Options struct {
 	Now        func() time.Time // time.Now
 	Limits     Limits
-	TokenFile  string                // holds the bearer token that requests must carry; empty asks for none
+	Access     *access.Gate          // who may ask for what; nil lets everybody
 	Registerer prometheus.Registerer // nil registers nothing
 	Gatherer   prometheus.Gatherer   // what /metrics shows; nil leaves /metrics out
+	Push       PushSink              // takes rows of push views; nil takes none
+	Served     *ServedLog            // keeps a sample of the answers; nil keeps none
+	Version    string                // of this program, for GetFeastServingInfo
 	Log        *slog.Logger          // slog.Default
 }
 
 type server struct {
 	store   *online.Store
+	access  *access.Gate
 	catalog *catalog
 	now     func() time.Time
 	limits  Limits
 	metrics *metrics
 	log     *slog.Logger
+	served  *ServedLog
+	sink    PushSink
+	version string
 	scratch sync.Pool // of *scratch
 }
 
-// New is the handler over a store that holds the views of set. Everything but /healthz and
-// /readyz asks for the token, if there is one.
+// New is the handler over a store that holds the views of set. Everything but the paths of
+// health stands behind the gate.
 func New(store *online.Store, set *features.Set, opts Options) (http.Handler, error) {
-	s := &server{store: store, catalog: newCatalog(set), now: opts.Now, limits: opts.Limits.withDefaults(), log: opts.Log}
+	s := &server{store: store, access: opts.Access, catalog: newCatalog(set), now: opts.Now, limits: opts.Limits.withDefaults(), version: opts.Version, served: opts.Served, sink: opts.Push, log: opts.Log}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -80,20 +88,26 @@ func New(store *online.Store, set *features.Set, opts Options) (http.Handler, er
 	if s.metrics, err = newMetrics(opts.Registerer); err != nil {
 		return nil, fmt.Errorf("register API metrics: %w", err)
 	}
-	guard, err := bearer.Guard(opts.TokenFile, func(w http.ResponseWriter, why string) {
-		writeError(w, &requestError{http.StatusUnauthorized, why})
-	})
-	if err != nil {
-		return nil, err
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		writeError(w, &requestError{status, why})
 	}
+	guard, whole := opts.Access.Guard(access.Read, deny), opts.Access.Whole(access.Read, deny)
 	mux := http.NewServeMux()
+	mux.Handle("/health", only(http.MethodGet, http.HandlerFunc(s.healthz))) // Feast's name for it
 	mux.Handle("/healthz", only(http.MethodGet, http.HandlerFunc(s.healthz)))
 	mux.Handle("/readyz", only(http.MethodGet, http.HandlerFunc(s.readyz)))
 	mux.Handle("/get-online-features", guard(only(http.MethodPost, s.metrics.watch("/get-online-features", s.getOnlineFeatures))))
+	if s.sink != nil {
+		push := opts.Access.Guard(access.Push, deny)
+		for _, path := range []string{"/push", "/write-to-online-store"} {
+			mux.Handle(path, push(only(http.MethodPost, s.metrics.watch(path, s.push))))
+		}
+	}
+	mux.Handle(servingService, opts.Access.Guard(access.Read, access.GRPC(deny))(s.grpc()))
 	mux.Handle("/v1/services", guard(only(http.MethodGet, s.metrics.watch("/v1/services", s.listServices))))
 	mux.Handle("/v1/features", guard(only(http.MethodGet, s.metrics.watch("/v1/features", s.listFeatures))))
 	if opts.Gatherer != nil {
-		mux.Handle("/metrics", guard(only(http.MethodGet, promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))))
+		mux.Handle("/metrics", whole(only(http.MethodGet, promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &requestError{http.StatusNotFound, "no such path"})
@@ -115,8 +129,7 @@ func only(method string, next http.Handler) http.Handler {
 
 func (s *server) getOnlineFeatures(w http.ResponseWriter, r *http.Request) {
 	sc := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(sc)
-	defer sc.release()
+	defer s.putBack(sc)
 	if err := s.answer(w, r, sc); err != nil {
 		var bad *requestError
 		if errors.As(err, &bad) {
@@ -138,11 +151,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, sc *scratch) err
 	if err != nil {
 		return err
 	}
-	p, err := s.catalog.plan(req, s.limits)
+	p, err := s.prepare(r.Context(), origin{r.RemoteAddr, r.URL.Path}, req, sc)
 	if err != nil {
 		return err
 	}
-	sc.lookUp(s.store, p, s.now().UnixMilli())
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,21 +11,26 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"sextant/internal/bearer"
+	"sextant/internal/access"
 )
 
-func tokenFile(t *testing.T, text string) string {
+// gate stands before a handler with a token file of this text.
+func gate(t *testing.T, text string) *access.Gate {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	g, err := access.NewGate(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 func TestToken(t *testing.T) {
 	const token = "0123456789abcdef"
-	h := serve(t, start, Options{TokenFile: tokenFile(t, token+"\n"), Gatherer: prometheus.NewRegistry()})
+	h := serve(t, start, Options{Access: gate(t, token+"\n"), Gatherer: prometheus.NewRegistry()})
 	tests := []struct {
 		name, header string
 		pass         bool
@@ -59,18 +67,27 @@ func TestToken(t *testing.T) {
 	}
 }
 
-func TestBadTokenFiles(t *testing.T) {
-	views, src := world()
-	store := storeOf(t, views, src)
-	for name, text := range map[string]string{
-		"empty": "", "short": "0123456789abcde\n", "long": strings.Repeat("x", bearer.MaxToken+1), "two words": "0123456789 abcdef",
+// A caller that may read one service gets that one, in any version, and nothing else.
+func TestScopeOfAService(t *testing.T) {
+	h := serve(t, start, Options{Access: gate(t, fmt.Sprintf("tokens:\n- {name: mixer, sha256: %x, scopes: [\"read:mix\"]}\n",
+		sha256.Sum256([]byte("0123456789abcdef")))), Gatherer: prometheus.NewRegistry()})
+	for _, tt := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/get-online-features", `{"feature_service":"mix","entities":{"node":["a"],"gpu":["0"]}}`, 200},
+		{"/get-online-features", `{"feature_service":"mix@v1","entities":{"node":["a"],"gpu":["0"]}}`, 200},
+		{"/get-online-features", `{"feature_service":"clash","full_feature_names":true,"entities":{"node":["a"],"gpu":["0"]}}`, 403},
+		{"/get-online-features", `{"features":["gpu:load"],"entities":{"node":["a"],"gpu":["0"]}}`, 403},
+		{"/metrics", "", 403},
+		{"/v1/services", "", 200},
 	} {
-		_, err := New(store, setOf(views), Options{TokenFile: tokenFile(t, text)})
-		if err == nil || !strings.HasPrefix(err.Error(), "read token: ") || text != "" && strings.Contains(err.Error(), "0123") {
-			t.Errorf("%s: %v", name, err)
+		method := "POST"
+		if tt.body == "" {
+			method = "GET"
 		}
-	}
-	if _, err := New(store, setOf(views), Options{TokenFile: "/nowhere/token"}); err == nil {
-		t.Error("a file that is not there: no error")
+		if w := do(h, method, tt.path, tt.body, "Authorization", "Bearer 0123456789abcdef"); w.Code != tt.status {
+			t.Errorf("%s %s: %d %s, want %d", tt.path, tt.body, w.Code, w.Body, tt.status)
+		}
 	}
 }

@@ -48,7 +48,8 @@ func BenchmarkGetOnlineFeatures(b *testing.B) {
 	}
 }
 
-func benchServer(b *testing.B, nodes, columns int) http.Handler {
+// benchStore holds one view of columns features, each of nodes entities.
+func benchStore(b *testing.B, nodes, columns int) ([]*features.View, *online.Store) {
 	b.Helper()
 	v := view("wide", 1, []string{"node"})
 	rs := &features.Rows{Keys: make([][]string, 1)}
@@ -73,7 +74,13 @@ func benchServer(b *testing.B, nodes, columns int) http.Handler {
 	if err := store.Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	h, err := New(store, &features.Set{Views: views}, Options{Now: now})
+	return views, store
+}
+
+func benchServer(b *testing.B, nodes, columns int) http.Handler {
+	b.Helper()
+	views, store := benchStore(b, nodes, columns)
+	h, err := New(store, &features.Set{Views: views}, Options{Now: func() time.Time { return start }})
 	if err != nil {
 		b.Fatal(err)
 	}

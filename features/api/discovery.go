@@ -26,6 +26,7 @@ type described struct {
 	Max         *float64 `json:"max,omitempty"`
 	Default     *float64 `json:"default,omitempty"`
 	Expr        string   `json:"expr"`
+	Push        bool     `json:"push,omitempty"` // values come by /push, and expr is empty
 }
 
 // listFeatures answers with every feature, or those of ?view=NAME or ?view=NAME@vN.
@@ -54,7 +55,7 @@ func (s *server) describe(v *features.View) []described {
 			Ref: v.Ref() + ":" + f.Name, Name: f.Name, View: v.Name, Version: v.Version, Latest: s.catalog.latest(v),
 			JoinKeys: v.Keys, DType: f.DType.String(), Unit: f.Unit, Description: f.Description,
 			Tier: v.Tier, Owner: v.Owner, Interval: v.Interval.Seconds(), TTL: v.TTL.Seconds(),
-			Min: f.Min, Max: f.Max, Default: f.Default, Expr: v.Expression(i),
+			Min: f.Min, Max: f.Max, Default: f.Default, Expr: v.Expression(i), Push: v.Push,
 		})
 	}
 	return list

@@ -64,7 +64,9 @@ func (e *encoder) response(p *plan, groups []group) {
 		e.rowFlags(&groups[i])
 		e.raw("]")
 	}
-	e.raw(`}},"results":[`)
+	e.raw("}")
+	e.viewMetadata(p.described)
+	e.raw(`},"results":[`)
 	for i := range p.keys {
 		e.comma(i)
 		e.keyColumn(p.values[i])
@@ -79,6 +81,23 @@ func (e *encoder) response(p *plan, groups []group) {
 	}
 	e.raw("]}\n")
 	e.flush()
+}
+
+// viewMetadata writes name and version of each view, as Feast does when asked.
+func (e *encoder) viewMetadata(views []*features.View) {
+	if len(views) == 0 {
+		return
+	}
+	e.raw(`,"feature_view_metadata":[`)
+	for i, v := range views {
+		e.comma(i)
+		e.raw(`{"name":`)
+		e.string(v.Name)
+		e.raw(`,"version":`)
+		e.buf = strconv.AppendInt(e.buf, int64(v.Version), 10)
+		e.raw("}")
+	}
+	e.raw("]")
 }
 
 // rowFlags writes the flags of each entity's row; 0 where there is none.

@@ -14,6 +14,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	values   [4]prometheus.Counter // by features.Status
+	pushed   *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -29,13 +30,16 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 11),
 		}, []string{"path"}),
 	}
+	m.pushed = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "sextant_api_pushed_rows_total", Help: "Rows of push views that were stored.",
+	}, []string{"view"})
 	for st := range m.values {
 		m.values[st] = values.WithLabelValues(features.Status(st).String())
 	}
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, values} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.pushed, values} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -51,14 +55,18 @@ func (m *metrics) count(statuses *[4]int) {
 
 // watch counts and times the requests of one path.
 func (m *metrics) watch(path string, next http.HandlerFunc) http.Handler {
-	seconds := m.seconds.WithLabelValues(path)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		sw := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		next(sw, r)
-		seconds.Observe(time.Since(start).Seconds())
-		m.requests.WithLabelValues(path, strconv.Itoa(sw.status)).Inc()
+		m.observe(path, time.Since(start), sw.status)
 	})
+}
+
+// observe counts a request of a path; a call over gRPC has the status that HTTP would.
+func (m *metrics) observe(path string, took time.Duration, status int) {
+	m.seconds.WithLabelValues(path).Observe(took.Seconds())
+	m.requests.WithLabelValues(path, strconv.Itoa(status)).Inc()
 }
 
 // statusWriter remembers the status that was sent.

@@ -41,6 +41,8 @@ type plan struct {
 	values   [][]string // by key, by entity
 	views    []*features.View
 	columns  []column
+
+	described []*features.View // whose name and version the answer carries
 }
 
 type column struct {
@@ -61,6 +63,9 @@ func (c *catalog) plan(req *request, limits Limits) (*plan, error) {
 	p := &plan{columns: make([]column, 0, len(choices))}
 	for i, x := range choices {
 		p.columns = append(p.columns, column{name: names[i], group: p.group(x.View), col: x.Feature})
+	}
+	if req.ViewMetadata {
+		p.described = p.views
 	}
 	return p, p.bind(req, limits)
 }

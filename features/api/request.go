@@ -22,6 +22,7 @@ type request struct {
 	FeatureService   *string                    `json:"feature_service"` // "name" is its newest version, "name@v1" that one
 	Entities         map[string]json.RawMessage `json:"entities"`
 	FullFeatureNames bool                       `json:"full_feature_names"`
+	ViewMetadata     bool                       `json:"include_feature_view_version_metadata"` // answer with name and version of each view
 
 	keys map[string][]string // Entities, decoded: join key to one value an entity
 }
@@ -47,15 +48,8 @@ func decodeRequest(body []byte, limits Limits) (*request, error) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		return nil, jsonError(err)
 	}
-	switch {
-	case req.FeatureService != nil && len(req.Features) > 0:
-		return nil, badRequest("features: a feature_service is named too, want one of them")
-	case req.FeatureService == nil && len(req.Features) == 0:
-		return nil, badRequest("features: want at least one, like \"view:feature\", or a feature_service")
-	case len(req.Features) > limits.Features:
-		return nil, badRequest("features: %d, at most %d", len(req.Features), limits.Features)
-	case len(req.Entities) == 0:
-		return nil, badRequest("entities: want the values of the join keys, like {\"node\": [\"a\"]}")
+	if err := req.check(len(req.Entities), limits); err != nil {
+		return nil, err
 	}
 	req.keys = make(map[string][]string, len(req.Entities))
 	for _, key := range sortedKeys(req.Entities) {
@@ -66,6 +60,21 @@ func decodeRequest(body []byte, limits Limits) (*request, error) {
 		req.keys[key] = values
 	}
 	return &req, nil
+}
+
+// check says what is missing or too much, entities being the number of join keys.
+func (req *request) check(entities int, limits Limits) error {
+	switch {
+	case req.FeatureService != nil && len(req.Features) > 0:
+		return badRequest("features: a feature_service is named too, want one of them")
+	case req.FeatureService == nil && len(req.Features) == 0:
+		return badRequest("features: want at least one, like \"view:feature\", or a feature_service")
+	case len(req.Features) > limits.Features:
+		return badRequest("features: %d, at most %d", len(req.Features), limits.Features)
+	case entities == 0:
+		return badRequest("entities: want the values of the join keys, like {\"node\": [\"a\"]}")
+	}
+	return nil
 }
 
 func jsonError(err error) error {

@@ -72,7 +72,8 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	old := sh.snapshot.Load()
-	deep := !now.Before(sh.nextDeep)
+	// Rows that are pushed come in no order of time.
+	deep := !now.Before(sh.nextDeep) || sh.view.Push
 	rows, err := s.source.LatestRows(ctx, sh.view, after(sh, old, deep, now))
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/httputil"
 
-	"sextant/internal/bearer"
+	"sextant/internal/access"
 )
 
 // Source is what is asked. An error that means "not now" or "too slow" is told apart by
@@ -35,7 +35,7 @@ type Options struct {
 	Timeout     time.Duration // of one query
 	MaxSamples  int           // that one query holds in memory
 	Concurrency int           // queries that run at once; the others wait, within Timeout
-	TokenFile   string        // holds the bearer token that requests must carry; empty asks for none
+	Access      *access.Gate  // who may ask; nil lets everybody
 	Version     string        // of this program
 
 	Away, TimedOut func(error) bool // whether an error of the source is of a store that is away, or gave up
@@ -63,12 +63,9 @@ func New(source Source, o Options) (http.Handler, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	guard, err := bearer.Guard(o.TokenFile, func(w http.ResponseWriter, why string) {
-		writeError(w, &apiError{http.StatusUnauthorized, "unauthorized", errors.New(why)})
+	guard := o.Access.Whole(access.Read, func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		writeError(w, &apiError{status, denials[status], errors.New(why)})
 	})
-	if err != nil {
-		return nil, err
-	}
 	p := parser.NewParser(parser.Options{})
 	s := &server{Options: o, source: source, parser: p, engine: promql.NewEngine(promql.EngineOpts{
 		Logger: o.Log, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout, LookbackDelta: o.Lookback,
@@ -77,6 +74,10 @@ func New(source Source, o Options) (http.Handler, error) {
 	})}
 	return guard(httputil.CompressionHandler{Handler: s.routes()}), nil
 }
+
+// denials are the error types of requests that are not let through.
+var denials = map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
+	http.StatusTooManyRequests: "unavailable", http.StatusServiceUnavailable: "unavailable"}
 
 // subqueryStep is that of a subquery that names none: Prometheus' default evaluation
 // interval.

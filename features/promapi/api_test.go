@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,8 @@ import (
 	"github.com/prometheus/prometheus/model/metadata"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/teststorage"
+
+	"sextant/internal/access"
 )
 
 // source is Prometheus' own store behind the API.
@@ -166,7 +169,11 @@ func TestAway(t *testing.T) {
 	if err := os.WriteFile(file, []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	guarded := serve(t, func(_ *source, o *Options) { o.TokenFile = file })
+	gate, err := access.NewGate(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := serve(t, func(_ *source, o *Options) { o.Access = gate })
 	if status, body := get(t, guarded, "query?query=busy"); status != 401 || !strings.Contains(body, `"status":"error"`) {
 		t.Errorf("without a token: %d %s", status, body)
 	}

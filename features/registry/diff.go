@@ -36,6 +36,7 @@ func DiffViews(a, b *features.View) []Change {
 	d.field("ttl", a.TTL.String(), b.TTL.String(), false)
 	d.field("owner", a.Owner, b.Owner, false)
 	d.field("description", a.Description, b.Description, false)
+	d.field("source", sourceOf(a), sourceOf(b), true)
 	d.field("sql", a.SQL, b.SQL, true)
 	for i := range b.Features {
 		d.features(find(a, b.Features[i].Name), &b.Features[i])
@@ -46,6 +47,14 @@ func DiffViews(a, b *features.View) []Change {
 		}
 	}
 	return d.changes
+}
+
+// sourceOf is "push", or nothing where the rows are computed here.
+func sourceOf(v *features.View) string {
+	if v.Push {
+		return "push"
+	}
+	return ""
 }
 
 func find(v *features.View, name string) *features.Feature {

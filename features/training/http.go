@@ -17,15 +17,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"sextant/features"
-	"sextant/internal/bearer"
+	"sextant/internal/access"
 )
 
 // HTTPOptions of the handler. All but Set and MaxBody may be left out.
 type HTTPOptions struct {
 	Set         *features.Set
-	MaxBody     int64  // bytes of labels, kept in a file of the temporary folder while they are read
-	Concurrency int    // sets at once; others are refused until one is done; 1
-	TokenFile   string // holds the bearer token that requests must carry; empty asks for none
+	MaxBody     int64        // bytes of labels, kept in a file of the temporary folder while they are read
+	Concurrency int          // sets at once; others are refused until one is done; 1
+	Access      *access.Gate // who may ask; nil lets everybody
 	Log         *slog.Logger
 }
 
@@ -49,10 +49,7 @@ func NewHandler(src Source, o HTTPOptions) (http.Handler, error) {
 		o.Log = slog.Default()
 	}
 	s := &server{o, src, make(chan struct{}, max(o.Concurrency, 1))}
-	guard, err := bearer.Guard(o.TokenFile, func(w http.ResponseWriter, why string) { refuse(w, http.StatusUnauthorized, why) })
-	if err != nil {
-		return nil, err
-	}
+	guard := o.Access.WholeUntimed(access.Read, func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) })
 	return guard(http.HandlerFunc(s.serve)), nil
 }
 

@@ -3,6 +3,7 @@ package training_test
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/training"
+	"sextant/internal/access"
 )
 
 func TestHTTP(t *testing.T) {
@@ -21,7 +23,11 @@ func TestHTTP(t *testing.T) {
 	}
 	defs := &features.Set{Views: []*features.View{pointView, everyType},
 		Services: []*features.Service{{Name: "point_state", Version: 1, Keys: []string{"entity"}, Columns: pointColumns}}}
-	h, err := training.NewHandler(knownRows{}, training.HTTPOptions{Set: defs, MaxBody: 200, TokenFile: token})
+	gate, err := access.NewGate(access.Options{TokenFile: token, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := training.NewHandler(knownRows{}, training.HTTPOptions{Set: defs, MaxBody: 200, Access: gate})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,7 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"task_log", "day", taskLogDays},
 		{"sla_events", "breached", r.TasksDays},
 		{"derived_ticks", "tick", r.FeaturesDays},
+		{"served_features", "time", servedDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err

@@ -22,7 +22,7 @@ var reserved = map[string]bool{
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
-	"task_log": true, "task_snapshots": true, "nodes_at": true, "task_log_of_events": true, "tasks_at": true, "sla_events": true, "derived_ticks": true,
+	"task_log": true, "task_snapshots": true, "nodes_at": true, "task_log_of_events": true, "tasks_at": true, "sla_events": true, "served_features": true, "derived_ticks": true,
 }
 
 // ApplyViews makes the store ready for rows of views: a table for each version, a column

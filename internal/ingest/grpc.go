@@ -19,7 +19,7 @@ import (
 )
 
 // register adds the gRPC services, which gRPC-Web and Connect clients reach as well.
-// guard asks for the token; only the health service answers without.
+// guard lets callers through; only the health service answers all.
 func (s *server) register(mux *http.ServeMux, guard func(http.Handler) http.Handler) {
 	limit := connect.WithReadMaxBytes(MaxBody)
 	path, h := taskspbconnect.NewTaskEventsHandler(s, limit)

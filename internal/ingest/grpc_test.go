@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +25,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"sextant/internal/access"
 	"sextant/pipeline/kafka"
 	"sextant/schema/tasks"
 	"sextant/schema/tasks/taskspb"
@@ -156,19 +159,31 @@ func details(t *testing.T, err error, code codes.Code) (fields []string, accepte
 	return fields, accepted
 }
 
-// TestGRPCAsksForTheToken: all but health, as over HTTP.
+// TestGRPCAsksForTheToken: all but health, as over HTTP, of a caller that may push everything.
 func TestGRPCAsksForTheToken(t *testing.T) {
 	addr, _ := startBroker(t)
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("a-token-of-some-length\n"), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "tokens")
+	text := "tokens:\n"
+	for name, scopes := range map[string]string{"scheduler": "push", "dashboard": "read, 'push:hints'"} {
+		text += fmt.Sprintf("  - {name: %s, sha256: %x, scopes: [%s]}\n", name, sha256.Sum256([]byte("the-token-of-"+name)), scopes)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	conn := dial(t, handler(t, addr, Options{TokenFile: file}))
+	gate, err := access.NewGate(access.Options{TokenFile: file, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := dial(t, handler(t, addr, Options{Access: gate}))
 	req, res := &taskspb.SendRequest{Events: []*taskspb.Event{protoEvent("1")}}, &taskspb.SendResponse{}
-	if err := conn.Invoke(t.Context(), sendMethod, req, res); status.Code(err) != codes.Unauthenticated {
+	if err := conn.Invoke(t.Context(), sendMethod, req, res); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "want the header") {
 		t.Error(err)
 	}
-	with := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer a-token-of-some-length")
+	other := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer the-token-of-dashboard")
+	if err := conn.Invoke(other, sendMethod, req, res); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "no scope push") {
+		t.Error(err)
+	}
+	with := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer the-token-of-scheduler")
 	if err := conn.Invoke(with, sendMethod, req, res); err != nil || res.GetAccepted() != 1 {
 		t.Error(err)
 	}

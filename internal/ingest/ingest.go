@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"sextant/internal/bearer"
+	"sextant/internal/access"
 	"sextant/pipeline/kafka"
 )
 
@@ -31,7 +31,7 @@ var OpenAPI []byte
 // Options of the handler.
 type Options struct {
 	Now        func() time.Time      // time.Now
-	TokenFile  string                // holds the bearer token that requests must carry; empty asks for none
+	Access     *access.Gate          // who may send; nil lets everybody
 	Registerer prometheus.Registerer // nil registers nothing
 	Gatherer   prometheus.Gatherer   // what /metrics shows; nil leaves /metrics out
 	Log        *slog.Logger          // nil logs nothing
@@ -46,7 +46,7 @@ type server struct {
 }
 
 // New is the handler that sends with producer. Everything but /healthz, /readyz, /openapi.json
-// and the health service of gRPC asks for the token, if there is one.
+// and the health service of gRPC asks Access.
 func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	s := &server{producer: producer, now: opts.Now, log: opts.Log,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -60,12 +60,7 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	guard, err := bearer.Guard(opts.TokenFile, func(w http.ResponseWriter, why string) {
-		refuse(w, http.StatusUnauthorized, why)
-	})
-	if err != nil {
-		return nil, err
-	}
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
 	if opts.Registerer != nil {
 		for _, c := range []prometheus.Collector{s.requests, s.events} {
 			if err := opts.Registerer.Register(c); err != nil {
@@ -74,8 +69,8 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/tasks/events", guard(http.HandlerFunc(s.taskEvents)))
-	s.register(mux, guard)
+	mux.Handle("/v1/tasks/events", opts.Access.Whole(access.Push, deny)(http.HandlerFunc(s.taskEvents)))
+	s.register(mux, opts.Access.Whole(access.Push, access.GRPC(deny)))
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(OpenAPI) // a client that went away needs no answer
@@ -86,7 +81,7 @@ func New(producer *kafka.Producer, opts Options) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok) // what it cannot store it refuses, so it is ready at once
 	if opts.Gatherer != nil {
-		mux.Handle("GET /metrics", guard(promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{})))
+		mux.Handle("GET /metrics", opts.Access.Whole(access.Read, deny)(promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{})))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such path") })
 	return mux, nil

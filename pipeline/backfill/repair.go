@@ -84,7 +84,7 @@ func Repair(ctx context.Context, store Repairs, cfg RepairConfig) (RepairCounts,
 
 func ofPromQL(views []*features.View) (out []*features.View) {
 	for _, v := range views {
-		if v.SQL == "" {
+		if v.PromQL() {
 			out = append(out, v)
 		}
 	}

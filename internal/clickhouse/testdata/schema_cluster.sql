@@ -717,6 +717,35 @@ COMMENT 'Repairs of rows that late samples change. Read with FINAL, or through r
 
 CREATE TABLE IF NOT EXISTS `sextant`.`repairs` ON CLUSTER `main` AS `sextant`.`repairs_local`
 ENGINE = Distributed(`main`, 'sextant', 'repairs_local', cityHash64(node));
+---- migrations/00021_served_features.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- A sample of what the feature API answered, to compare with what is stored: a row for each
+-- entity and view of an answer. Features, values, texts and statuses have one place each for
+-- each feature that was asked for, in the order of the answer.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`served_features_local` ON CLUSTER `main`
+(
+    time DateTime64(3, 'UTC') COMMENT 'of the request' CODEC(Delta, ZSTD(1)),
+    view LowCardinality(String) COMMENT 'name@version',
+    entity Array(LowCardinality(String)) COMMENT 'values of the view''s keys',
+    tick DateTime64(3, 'UTC') COMMENT 'of the row that was served; 1970 where there was none' CODEC(Delta, ZSTD(1)),
+    known DateTime64(3, 'UTC') COMMENT 'likewise, the earliest time at which it could be known' CODEC(Delta, ZSTD(1)),
+    features Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    values Array(Float64) COMMENT 'as served, defaults included; NaN where there is no number' CODEC(ZSTD(1)),
+    texts Array(LowCardinality(String)) COMMENT 'as served; empty where there is no text' CODEC(ZSTD(1)),
+    statuses Array(LowCardinality(String)) COMMENT 'PRESENT, NULL_VALUE, NOT_FOUND or OUTSIDE_MAX_AGE' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(time)
+ORDER BY (view, entity, time)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'A sample of the answers of the feature API.';
+-- +goose StatementEnd
+
+CREATE TABLE IF NOT EXISTS `sextant`.`served_features` ON CLUSTER `main` AS `sextant`.`served_features_local`
+ENGINE = Distributed(`main`, 'sextant', 'served_features_local', cityHash64(entity));
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` ON CLUSTER `main` AS
