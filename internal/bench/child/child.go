@@ -116,6 +116,14 @@ func (c *Process) Peak() int64 {
 	return 0
 }
 
+// PeakAtEnd is Peak of a process that has ended: see Wait.
+func (c *Process) PeakAtEnd() int64 {
+	if use, ok := c.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		return use.Maxrss << 10
+	}
+	return 0
+}
+
 // Tail is the end of what the process logged.
 func (c *Process) Tail() string {
 	b, err := os.ReadFile(c.log)
