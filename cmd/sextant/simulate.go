@@ -17,7 +17,9 @@ import (
 	"sextant/internal/simulate"
 	"sextant/internal/simulate/fleet"
 	"sextant/internal/simulate/serve"
+	"sextant/internal/simulate/submit"
 	"sextant/pipeline/kafka"
+	schema "sextant/schema/tasks"
 	"sextant/schema/topics"
 )
 
@@ -86,7 +88,8 @@ func simulateAgentsCmd() *cobra.Command {
 		Use:   "agents",
 		Short: "Serve the exporters and run an agent for each simulated node",
 		Long: `agents does what exporters does and scrapes them too: one agent for each node, each with its own name,
-spool and sequence numbers, all in this process, into the Kafka cluster of the configuration.`,
+spool and sequence numbers, all in this process, into the Kafka cluster of the configuration. The jobs
+that keep the devices busy are told as task events, on the topic tasks.`,
 		Example: "  sextant simulate agents --config sextant.yaml --cluster cluster.yaml",
 		Args:    cobra.NoArgs,
 	}
@@ -231,5 +234,23 @@ func (s *simulation) runAgents(ctx context.Context, dir string, to kafka.Config,
 		return fleet.Run(ctx, fleet.Config{Nodes: s.exporters.Nodes(), SD: s.sd(), Dir: filepath.Join(dir, "spool"), Lost: s.exporters.Lost, Parts: s.exporters.Document},
 			fleet.Deps{Producer: producer, Log: s.log, Registerer: reg})
 	})
+	g.Go(func() error {
+		return submit.Run(ctx, submit.Config{Happenings: s.exporters.Happenings, Dir: dir, Log: s.log,
+			Send: func(ctx context.Context, events []schema.Event) error { return sendTasks(ctx, producer, events) }})
+	})
 	return g.Wait()
+}
+
+// sendTasks sends task events to the topic of that name.
+func sendTasks(ctx context.Context, p *kafka.Producer, events []schema.Event) error {
+	now := time.Now().UnixMilli()
+	msgs := make([]kafka.Message, 0, len(events))
+	for i := range events {
+		value, err := events[i].Encode(now)
+		if err != nil {
+			return fmt.Errorf("task %s: %w", events[i].Task, err)
+		}
+		msgs = append(msgs, kafka.Message{Topic: topics.Tasks, Key: events[i].Key(), Value: value})
+	}
+	return sendAll(ctx, p, msgs)
 }

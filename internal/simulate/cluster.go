@@ -105,6 +105,9 @@ func (c *Cluster) tick() {
 	for _, n := range c.Nodes {
 		n.Now = at
 	}
+	for _, q := range c.groups {
+		q.at, q.now = at, now
+	}
 	c.fail(at)
 	for _, q := range c.groups {
 		q.step(now)

@@ -113,7 +113,7 @@ func (c *Cluster) begin(f *fault, at int64) {
 		return
 	case FaultLayout:
 		d := &f.node.Devices[f.device]
-		c.queueOf(f.node).evict(f.node, func(of *Device) bool { return of == d })
+		c.queueOf(f.node).evict(f.node, "the device was sliced in another way", func(of *Device) bool { return of == d })
 		if err := d.cut(f.Layout); err != nil {
 			panic("BUG: a layout passed the check: " + err.Error())
 		}
@@ -121,8 +121,8 @@ func (c *Cluster) begin(f *fault, at int64) {
 	case FaultLinkDown:
 		f.node.Devices[f.device].LinkDowned++
 	case FaultNodeLoss:
+		c.queueOf(f.node).evict(f.node, "the node was lost", func(*Device) bool { return true })
 		f.node.Lost = true
-		c.queueOf(f.node).evict(f.node, func(*Device) bool { return true })
 	}
 	c.active = append(c.active, f)
 }

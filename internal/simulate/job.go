@@ -25,8 +25,9 @@ type Job struct {
 	Namespace string
 	Container string
 	Units     int
+	Arrived   float64 // virtual seconds: when it began to wait
 	Start     float64 // virtual seconds; before 0 if it ran when the simulation began
-	Length    float64 // seconds
+	Length    float64 // seconds that it runs from Start
 
 	level, period, phase, memory float64 // what makes this job differ from others of its kind
 	series                       *Series // of a traced job

@@ -156,7 +156,7 @@ func (n *Node) pods(now float64) {
 			here[u.Job.ID] = u.Job
 		}
 	})
-	n.Host.Pods = slices.DeleteFunc(n.Host.Pods, func(p Pod) bool { return here[p.Job.ID] == nil })
+	n.Host.Pods = slices.DeleteFunc(n.Host.Pods, func(p Pod) bool { return here[p.Job.ID] != p.Job })
 	for i := range n.Host.Pods {
 		p := &n.Host.Pods[i]
 		p.wanted, p.rx, p.tx, p.dsk, p.WorkingSet = 0, 0, 0, 0, 0

@@ -19,7 +19,14 @@ type queue struct {
 	trace   *Trace
 
 	rate float64 // arrivals per second
+
+	now  float64         // virtual seconds
+	at   int64           // likewise, unix ms
+	tell func(Happening) // nil: nobody follows
 }
+
+// warmWait is for how many seconds the jobs waited that run when the simulation begins.
+const warmWait = 5
 
 // maxWaiting bounds a queue whose load is more than the group can bear.
 const maxWaiting = 100
@@ -67,6 +74,7 @@ func (q *queue) warm() {
 	for used, tries := 0, 0; float64(used) < want && tries < 4*units; tries++ {
 		j := q.draw()
 		j.Start = -j.Length * q.rand.Float64()
+		j.Arrived = j.Start - warmWait
 		if q.place(j) {
 			used += j.Units
 		}
@@ -75,6 +83,7 @@ func (q *queue) warm() {
 
 // step ends jobs, lets new ones come and places what waits. now is in virtual seconds.
 func (q *queue) step(now float64) {
+	q.now = now
 	if q.trace != nil {
 		q.assign(now)
 		return
@@ -82,6 +91,7 @@ func (q *queue) step(now float64) {
 	kept := q.running[:0]
 	for _, j := range q.running {
 		if j.end() <= now {
+			q.happen(Ended, j, "")
 			j.leave()
 		} else {
 			kept = append(kept, j)
@@ -90,7 +100,9 @@ func (q *queue) step(now float64) {
 	q.running = kept
 	for t := q.rand.ExpFloat64(); t < q.rate*Tick.Seconds(); t += q.rand.ExpFloat64() {
 		if j := q.draw(); len(q.waiting) < maxWaiting {
+			j.Arrived = now
 			q.waiting = append(q.waiting, j)
+			q.happen(Arrived, j, "")
 		}
 	}
 	left := q.waiting[:0]
@@ -120,7 +132,10 @@ func (q *queue) assign(now float64) {
 			// Once all containers are given out, they are again, at another time of their day.
 			again := float64(i/len(q.trace.Series)) * 0.381966 * span
 			u.Job = &Job{ID: i + 1, Kind: Traced, Name: "serve-" + strconv.Itoa(i+1), Namespace: "serving", Container: containers[Traced],
-				Units: 1, Start: now, Length: 1e18, phase: again, speed: q.work.Trace.Speed, series: s, nodes: []*Node{n}}
+				Units: 1, Arrived: now, Start: now, Length: 1e18, phase: again, speed: q.work.Trace.Speed, series: s, nodes: []*Node{n}}
+			q.running = append(q.running, u.Job)
+			q.happen(Arrived, u.Job, "")
+			q.happen(Placed, u.Job, "")
 		})
 	}
 }
@@ -159,28 +174,40 @@ func (q *queue) place(j *Job) bool {
 		u.Job = j
 	}
 	q.running = append(q.running, j)
+	q.happen(Placed, j, "")
 	return true
 }
 
-// evict ends the jobs that have a unit on the node for which mine says yes; all units of
-// a gang become free.
-func (q *queue) evict(n *Node, mine func(*Device) bool) {
+// evict takes the jobs off their nodes that have a unit on the node for which mine says yes;
+// all units of a gang become free. What is left of them waits again, before all others.
+func (q *queue) evict(n *Node, reason string, mine func(*Device) bool) {
 	gone := map[*Job]bool{}
 	n.each(func(d *Device, u *Unit) {
 		if u.Job != nil && mine(d) {
 			gone[u.Job] = true
 		}
 	})
-	kept := q.running[:0]
+	var kept, again []*Job
 	for _, j := range q.running {
 		if !gone[j] {
 			kept = append(kept, j)
+			continue
+		}
+		q.happen(Evicted, j, reason)
+		j.leave()
+		if q.trace == nil {
+			again = append(again, j.rest(q.now))
 		}
 	}
-	q.running = kept
-	for j := range gone {
-		j.leave()
-	}
+	q.running, q.waiting = kept, append(again, q.waiting...)
+}
+
+// rest is what is left of a job that is taken off its nodes.
+func (j *Job) rest(now float64) *Job {
+	left := *j
+	left.Length = max(j.end()-now, 1)
+	left.Arrived, left.nodes = now, nil
+	return &left
 }
 
 // leave frees the job's units.

@@ -29,7 +29,8 @@ func Document(n *simulate.Node, now time.Time) (*inventory.Document, error) {
 	d := &inventory.Document{Node: n.Name, Simulated: true, Since: now.UnixMilli(), Collected: now.UnixMilli(),
 		Host:   inventory.Host{Hostname: n.Name, Arch: h.Arch, BootID: strconv.FormatInt(n.Boot, 16)},
 		CPU:    inventory.CPU{Model: h.Model, Sockets: sockets, Threads: h.CPUs},
-		Memory: inventory.Memory{Total: uint64(h.Memory)}, Place: inventory.Place{Rack: "sim-" + n.Group.Name}}
+		Memory: inventory.Memory{Total: uint64(h.Memory)}, Place: inventory.Place{Rack: "sim-" + n.Group.Name},
+		Labels: map[string]string{"node_group": n.Group.Name}}
 	for s := range sockets {
 		d.NUMA = append(d.NUMA, inventory.NUMANode{ID: s, Memory: uint64(h.Memory) / uint64(sockets)})
 	}

@@ -45,8 +45,10 @@ type Server struct {
 	pages *prometheus.CounterVec // by exporter
 	pool  sync.Pool              // of *[]byte
 
-	mu      sync.Mutex
-	cluster *simulate.Cluster // guarded by mu
+	mu       sync.Mutex
+	cluster  *simulate.Cluster    // guarded by mu
+	follow   bool                 // guarded by mu: somebody asks for happenings
+	happened []simulate.Happening // guarded by mu: since they were last asked for
 }
 
 // New returns the exporters of a cluster, which nobody else may use from then on.
@@ -80,6 +82,21 @@ func (s *Server) Lost(node string) bool {
 	s.cluster.AdvanceTo(s.clock())
 	n := s.cluster.Node(node)
 	return n == nil || n.Lost
+}
+
+// Happenings are the steps of jobs since the last call, the oldest first. The first call tells
+// how the jobs that there are came where they are.
+func (s *Server) Happenings() []simulate.Happening {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.follow {
+		s.follow = true
+		s.cluster.Follow(func(h simulate.Happening) { s.happened = append(s.happened, h) })
+	}
+	s.cluster.AdvanceTo(s.clock())
+	out := s.happened
+	s.happened = nil
+	return out
 }
 
 // Nodes lists the names of all nodes.
