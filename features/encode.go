@@ -40,6 +40,7 @@ type serviceFile struct {
 	Version     int      `yaml:"version"`
 	Owner       string   `yaml:"owner"`
 	Description string   `yaml:"description"`
+	Model       string   `yaml:"model,omitempty"`
 	Keys        []string `yaml:"keys,flow"`
 	Width       int      `yaml:"width"`
 	Features    []string `yaml:"features"`
@@ -64,7 +65,7 @@ func (v *View) YAML() string {
 // YAML is the service as a definition that reads back as an equal one. Every view has its
 // version, so that it means the same beside a newer one.
 func (s *Service) YAML() string {
-	f := serviceFile{Service: s.Name, Version: s.Version, Owner: s.Owner, Description: s.Description, Keys: s.Keys, Width: len(s.Columns)}
+	f := serviceFile{Service: s.Name, Version: s.Version, Owner: s.Owner, Description: s.Description, Model: s.Model, Keys: s.Keys, Width: len(s.Columns)}
 	for _, c := range s.Columns {
 		f.Features = append(f.Features, c.Ref())
 	}

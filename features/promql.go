@@ -63,19 +63,24 @@ func window(expr parser.Expr, lookback time.Duration) time.Duration {
 		if !ok {
 			return nil
 		}
-		reach := vs.OriginalOffset + lookback
-		for _, p := range path {
-			switch p := p.(type) {
-			case *parser.MatrixSelector:
-				reach += p.Range - lookback
-			case *parser.SubqueryExpr:
-				reach += p.Range + p.OriginalOffset
-			}
-		}
-		w = max(w, reach)
+		w = max(w, SelectorReach(vs, path, lookback))
 		return nil
 	})
 	return w
+}
+
+// SelectorReach is how far before a tick one selector reads, path being the nodes around it.
+func SelectorReach(vs *parser.VectorSelector, path []parser.Node, lookback time.Duration) time.Duration {
+	reach := vs.OriginalOffset + lookback
+	for _, p := range path {
+		switch p := p.(type) {
+		case *parser.MatrixSelector:
+			reach += p.Range - lookback
+		case *parser.SubqueryExpr:
+			reach += p.Range + p.OriginalOffset
+		}
+	}
+	return reach
 }
 
 // check says what keeps expr from being feature f of v.

@@ -15,6 +15,7 @@ type Service struct {
 	Version     int
 	Owner       string
 	Description string
+	Model       string   // the model that reads it; may be empty
 	Keys        []string // join keys of all its views together
 	Columns     []ServiceColumn
 	File        string

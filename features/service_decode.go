@@ -13,7 +13,7 @@ const maxWidth = 1000
 
 // service reads a service whose features are looked up in set, by "view" or "view@v2".
 func (d *decoder) service(n *yaml.Node, set *Set) *Service {
-	m, ok := d.mapping(n, "service", "version", "owner", "description", "keys", "width", "features")
+	m, ok := d.mapping(n, "service", "version", "owner", "description", "model", "keys", "width", "features")
 	if !ok {
 		return nil
 	}
@@ -29,6 +29,9 @@ func (d *decoder) service(n *yaml.Node, set *Set) *Service {
 	}
 	if desc := m["description"]; d.required(n, desc, "description") {
 		s.Description = d.text(desc, "description")
+	}
+	if model := m["model"]; model != nil {
+		s.Model = d.text(model, "model")
 	}
 	whole := false
 	if list := m["features"]; d.required(n, list, "features") {

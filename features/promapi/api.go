@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/prometheus/util/httputil"
 
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
 )
 
 // Source is what is asked. An error that means "not now" or "too slow" is told apart by
@@ -53,57 +54,69 @@ type server struct {
 	source Source
 	engine *promql.Engine
 	parser parser.Parser
+	gate   gate // queries and look-ups together
 }
 
 // New is the handler of the paths below /api/v1/.
-func New(source Source, o Options) (http.Handler, error) {
+func New(source Source, o Options) (*httpserve.Mux, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	guard := o.Access.Whole(access.Read, func(w http.ResponseWriter, _ *http.Request, status int, why string) {
-		writeError(w, &apiError{status, denials[status], errors.New(why)})
-	})
-	p := parser.NewParser(parser.Options{})
-	s := &server{Options: o, source: source, parser: p, engine: promql.NewEngine(promql.EngineOpts{
+	p, slots := parser.NewParser(parser.Options{}), newGate(o.Concurrency)
+	s := &server{Options: o, source: source, parser: p, gate: slots, engine: promql.NewEngine(promql.EngineOpts{
 		Logger: o.Log, Reg: o.Registerer, MaxSamples: o.MaxSamples, Timeout: o.Timeout, LookbackDelta: o.Lookback,
-		ActiveQueryTracker: newGate(o.Concurrency), NoStepSubqueryIntervalFn: func(int64) int64 { return subqueryStep.Milliseconds() },
+		ActiveQueryTracker: slots, NoStepSubqueryIntervalFn: func(int64) int64 { return subqueryStep.Milliseconds() },
 		EnableAtModifier: true, EnableNegativeOffset: true, EnablePerStepStats: true, Parser: p,
 	})}
-	return guard(httputil.CompressionHandler{Handler: s.routes()}), nil
+	return s.routes(), nil
 }
 
-// denials are the error types of requests that are not let through.
-var denials = map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
+// refuse answers a request that no path takes, or that is not let through.
+func refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
+	writeError(w, &apiError{status, denials[status], errors.New(why)})
+}
+
+// denials are the error types of requests that are refused.
+var denials = map[int]string{http.StatusNotFound: "not_found", http.StatusMethodNotAllowed: "bad_data", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
 	http.StatusTooManyRequests: "unavailable", http.StatusServiceUnavailable: "unavailable"}
 
 // subqueryStep is that of a subquery that names none: Prometheus' default evaluation
 // interval.
 const subqueryStep = time.Minute
 
-func (s *server) routes() http.Handler {
-	mux := http.NewServeMux()
-	both := func(path string, f answerer) {
-		mux.Handle("GET "+path, s.handle(f))
-		mux.Handle("POST "+path, s.handle(f))
+func (s *server) routes() *httpserve.Mux {
+	mux, guard := httpserve.NewMux(refuse), s.Access.Whole(access.Read, refuse)
+	route := func(path string, f answerer, methods ...string) {
+		mux.Route(path, guard(httputil.CompressionHandler{Handler: s.handle(f)}), methods...)
 	}
-	both("/api/v1/query", s.query)
-	both("/api/v1/query_range", s.queryRange)
-	both("/api/v1/query_exemplars", s.exemplars)
-	both("/api/v1/format_query", s.formatQuery)
-	both("/api/v1/series", s.series)
-	both("/api/v1/labels", s.labelNames)
-	mux.Handle("GET /api/v1/label/{name}/values", s.handle(s.labelValues))
-	mux.Handle("GET /api/v1/metadata", s.handle(s.metadata))
-	mux.Handle("GET /api/v1/status/buildinfo", s.handle(s.buildInfo))
-	mux.Handle("GET /api/v1/rules", s.handle(s.rules))
-	mux.Handle("GET /api/v1/alerts", s.handle(s.alerts))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, &apiError{http.StatusNotFound, "not_found", fmt.Errorf("%s %.100s is not served here", r.Method, r.URL.Path)})
-	})
+	for path, f := range map[string]answerer{
+		"/api/v1/query": s.query, "/api/v1/query_range": s.queryRange, "/api/v1/query_exemplars": s.exemplars, "/api/v1/format_query": s.formatQuery,
+		"/api/v1/series": s.inTurn(s.series), "/api/v1/labels": s.inTurn(s.labelNames),
+	} {
+		route(path, f, http.MethodGet, http.MethodPost)
+	}
+	for path, f := range map[string]answerer{
+		"/api/v1/label/{name}/values": s.inTurn(s.labelValues), "/api/v1/metadata": s.inTurn(s.metadata),
+		"/api/v1/status/buildinfo": s.buildInfo, "/api/v1/rules": s.rules, "/api/v1/alerts": s.alerts,
+	} {
+		route(path, f, http.MethodGet)
+	}
 	return mux
+}
+
+// inTurn has a look-up wait for its turn among the queries, as they read the same store.
+func (s *server) inTurn(f answerer) answerer {
+	return func(r *http.Request) (answer, *apiError) {
+		turn, err := s.gate.Insert(r.Context(), "")
+		if err != nil {
+			return answer{}, s.failure(err)
+		}
+		defer s.gate.Delete(turn)
+		return f(r)
+	}
 }
 
 // answer is what a request is answered with.

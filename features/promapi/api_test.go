@@ -145,7 +145,8 @@ func TestAnswers(t *testing.T) {
 		{"series", 400, `{"status":"error","errorType":"bad_data","error":"no match[] parameter provided"}`},
 		{"series?match[]={gpu=~'.*'}", 400, `{"status":"error","errorType":"bad_data","error":"match[] must contain at least one non-empty matcher"}`},
 		{"label/%ff/values", 400, `{"status":"error","errorType":"bad_data","error":"invalid label name: \"\\xff\""}`},
-		{"targets", 404, `{"status":"error","errorType":"not_found","error":"GET /api/v1/targets is not served here"}`},
+		{"targets", 404, `{"status":"error","errorType":"not_found","error":"no such path"}`},
+		{"POST metadata", 405, `{"status":"error","errorType":"bad_data","error":"method POST: want GET"}`},
 	} {
 		if status, body := get(t, server, c.path); status != c.status || body != c.body {
 			t.Errorf("%s\n is %d %s\nwant %d %s", c.path, status, body, c.status, c.body)
@@ -199,9 +200,23 @@ func TestFullGate(t *testing.T) {
 	if status, body := get(t, server, "query?query=busy&timeout=50ms"); status != 503 || body != `{"status":"error","errorType":"timeout","error":"query timed out in query queue"}` {
 		t.Errorf("%d %s", status, body)
 	}
+	// Look-ups read the same store, and wait for the same turn.
+	lookUps := []string{"series?match[]=none", "labels", "label/gpu/values", "metadata"}
+	hasty := http.Client{Timeout: 50 * time.Millisecond}
+	for _, path := range lookUps {
+		if res, err := hasty.Get(server.URL + "/api/v1/" + path); err == nil {
+			_ = res.Body.Close()
+			t.Errorf("%s was answered while a query had the only slot: %d", path, res.StatusCode)
+		}
+	}
 	close(store.release)
 	if status := <-first; status != 200 {
 		t.Errorf("the query in the slot: %d, want 200", status)
+	}
+	for _, path := range lookUps[1:] {
+		if status, body := get(t, server, path); status != 200 {
+			t.Errorf("%s at a free gate: %d %s", path, status, body)
+		}
 	}
 }
 

@@ -72,6 +72,7 @@ func DiffServices(a, b *features.Service) []Change {
 	}
 	d.field("owner", a.Owner, b.Owner, false)
 	d.field("description", a.Description, b.Description, false)
+	d.field("model", a.Model, b.Model, false)
 	return d.changes
 }
 
