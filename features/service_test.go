@@ -169,3 +169,26 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A model is named for lineage; it is no part of the contract.
+func TestServiceNamesItsModel(t *testing.T) {
+	with, err := readBoxes("model: placement-gnn\nwidth: 1\nfeatures: [box:x]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := readBoxes("width: 1\nfeatures: [box:x]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, bare := with.Services[0], without.Services[0]
+	if s.Model != "placement-gnn" || bare.Model != "" || s.Hash() != bare.Hash() {
+		t.Errorf("model %q and %q, hash %s and %s", s.Model, bare.Model, s.Hash(), bare.Hash())
+	}
+	texts := []Text{{"mix", s.YAML()}}
+	for _, v := range with.Views {
+		texts = append(texts, Text{v.Ref(), v.YAML()})
+	}
+	if back, err := ReadTexts(texts); err != nil || back.Services[0].Model != s.Model {
+		t.Errorf("reads back as %+v, %v", back, err)
+	}
+}

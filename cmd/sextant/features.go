@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sextant/features"
+	"sextant/features/api"
 	"sextant/internal/exit"
 	"sextant/pipeline/evaluate"
 )
@@ -19,7 +20,7 @@ func featuresCmd() *cobra.Command {
 		Example: "  sextant features validate ./views\n  sextant features plan --config sextant.yaml\n  sextant features list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(featuresValidateCmd(), featuresPlanCmd(), featuresApplyCmd(), featuresListCmd(), featuresShowCmd(),
-		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd(), featuresTrainingCmd())
+		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd(), featuresTrainingCmd(), featuresLineageCmd())
 	return cmd
 }
 
@@ -171,30 +172,50 @@ const pushed = "pushed"
 // pathsOf says for each feature, as view@v1:feature, what computes it: its compiled
 // expression, or the PromQL engine, at many times the cost, and because of what.
 func pathsOf(views []*features.View) (map[string]string, error) {
+	engines, err := enginesOf(views)
+	paths := make(map[string]string, len(engines))
+	for ref, e := range engines {
+		switch e.Name {
+		case api.EngineCompiled:
+			paths[ref] = compiled
+		case api.EngineSQL:
+			paths[ref] = inSQL
+		case api.EnginePush:
+			paths[ref] = pushed
+		default:
+			paths[ref] = fmt.Sprintf("engine (%s)", e.Why)
+		}
+	}
+	return paths, err
+}
+
+// enginesOf is what computes each feature, by view@v1:feature.
+func enginesOf(views []*features.View) (map[string]api.Engine, error) {
 	e, err := evaluate.New(views, evaluate.Options{Lookback: lookback, GroupSize: 1})
 	if err != nil {
 		return nil, err
 	}
-	paths := map[string]string{}
+	engines := map[string]api.Engine{}
 	for _, v := range views {
 		if v.PromQL() {
 			continue
 		}
-		path := inSQL
+		name := api.EngineSQL
 		if v.Push {
-			path = pushed
+			name = api.EnginePush
 		}
 		for _, f := range v.Features {
-			paths[v.Ref()+":"+f.Name] = path
+			engines[v.Ref()+":"+f.Name] = api.Engine{Name: name}
 		}
 	}
 	e.Paths(func(v *features.View, feature string, why error) {
-		ref := v.Ref() + ":" + feature
-		if paths[ref] = compiled; why != nil {
-			paths[ref] = fmt.Sprintf("engine (%s)", why)
+		engine := api.Engine{Name: api.EngineCompiled}
+		if why != nil {
+			engine = api.Engine{Name: api.EngineReference, Why: why.Error()}
 		}
+		engines[v.Ref()+":"+feature] = engine
 	})
-	return paths, nil
+	return engines, nil
 }
 
 // definitionsOf loads the folder named on the command line, or what is built in.

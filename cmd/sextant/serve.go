@@ -154,7 +154,12 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("serve.token_file: %w", err)
 	}
-	handler, err := api.New(store, set, api.Options{Access: gate, Push: src, Served: a.served, Version: buildVersion(), Registerer: reg, Gatherer: reg, Log: log})
+	engines, err := enginesOf(set.Views)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := api.New(store, set, api.Options{Access: gate, Push: src, Served: a.served, Engines: engines, Lookback: lookback,
+		Version: buildVersion(), Registerer: reg, Gatherer: reg, Log: log})
 	if err != nil {
 		return nil, err
 	}

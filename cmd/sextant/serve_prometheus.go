@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +12,7 @@ import (
 	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
+	"sextant/internal/httpserve"
 )
 
 // PrometheusConfig is the part of the query API that speaks PromQL. See docs/promql.md.
@@ -53,7 +53,7 @@ func (c PrometheusConfig) check(fail func(key, format string, args ...any)) {
 }
 
 // withPrometheus serves the query API of Prometheus beside next.
-func withPrometheus(next http.Handler, gate *access.Gate, cfg *Config, views []*features.View, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (http.Handler, error) {
+func withPrometheus(next *httpserve.Mux, gate *access.Gate, cfg *Config, views []*features.View, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*httpserve.Mux, error) {
 	c := cfg.Serve.Prometheus
 	if !c.Enabled {
 		return next, nil
@@ -67,8 +67,6 @@ func withPrometheus(next http.Handler, gate *access.Gate, cfg *Config, views []*
 	if err != nil {
 		return nil, fmt.Errorf("prometheus api: %w", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/api/v1/", handler)
-	mux.Handle("/", next)
-	return mux, nil
+	next.Mount("/api/v1/", handler)
+	return next, nil
 }

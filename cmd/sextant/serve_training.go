@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"sextant/features"
 	"sextant/features/training"
 	"sextant/internal/access"
 	"sextant/internal/clickhouse"
+	"sextant/internal/httpserve"
 )
 
 // TrainingConfig is the part of the API that builds training sets. See docs/training-sets.md.
@@ -30,7 +30,7 @@ func (c TrainingConfig) check(fail func(key, format string, args ...any)) {
 }
 
 // withTraining serves training sets beside next.
-func withTraining(next http.Handler, gate *access.Gate, cfg *Config, set *features.Set, db *clickhouse.DB, log *slog.Logger) (http.Handler, error) {
+func withTraining(next *httpserve.Mux, gate *access.Gate, cfg *Config, set *features.Set, db *clickhouse.DB, log *slog.Logger) (*httpserve.Mux, error) {
 	c := cfg.Serve.Training
 	if c.MaxBody == 0 {
 		return next, nil
@@ -41,8 +41,6 @@ func withTraining(next http.Handler, gate *access.Gate, cfg *Config, set *featur
 	if err != nil {
 		return nil, fmt.Errorf("training api: %w", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/v1/training-set", handler)
-	mux.Handle("/", next)
-	return mux, nil
+	handler.Mount("/", next)
+	return handler, nil
 }

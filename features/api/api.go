@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,8 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"sextant/features"
+	"sextant/features/lineage"
 	"sextant/features/online"
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
+	catalogue "sextant/schema/catalog"
 )
 
 // Limits of one request. A zero field has the default.
@@ -50,6 +54,8 @@ type Options struct {
 	Gatherer   prometheus.Gatherer   // what /metrics shows; nil leaves /metrics out
 	Push       PushSink              // takes rows of push views; nil takes none
 	Served     *ServedLog            // keeps a sample of the answers; nil keeps none
+	Engines    map[string]Engine     // what computes each feature, by view@v1:name
+	Lookback   time.Duration         // how long a sample stands for its series; a minute
 	Version    string                // of this program, for GetFeastServingInfo
 	Log        *slog.Logger          // slog.Default
 }
@@ -64,20 +70,24 @@ type server struct {
 	log     *slog.Logger
 	served  *ServedLog
 	sink    PushSink
+	lineage *lineage.Graph
+	engines map[string]Engine
 	version string
 	scratch sync.Pool // of *scratch
 }
 
 // New is the handler over a store that holds the views of set. Everything but the paths of
 // health stands behind the gate.
-func New(store *online.Store, set *features.Set, opts Options) (http.Handler, error) {
-	s := &server{store: store, access: opts.Access, catalog: newCatalog(set), now: opts.Now, limits: opts.Limits.withDefaults(), version: opts.Version, served: opts.Served, sink: opts.Push, log: opts.Log}
+func New(store *online.Store, set *features.Set, opts Options) (*httpserve.Mux, error) {
+	s := &server{store: store, access: opts.Access, catalog: newCatalog(set), now: opts.Now, limits: opts.Limits.withDefaults(), version: opts.Version,
+		served: opts.Served, sink: opts.Push, engines: opts.Engines, log: opts.Log}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
+	s.lineage = lineage.New(set, catalogue.Default(), cmp.Or(opts.Lookback, time.Minute))
 	s.scratch.New = func() any { return new(scratch) }
 	for _, v := range set.Views {
 		if store.Snapshot(v) == nil {
@@ -88,43 +98,40 @@ func New(store *online.Store, set *features.Set, opts Options) (http.Handler, er
 	if s.metrics, err = newMetrics(opts.Registerer); err != nil {
 		return nil, fmt.Errorf("register API metrics: %w", err)
 	}
-	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) {
-		writeError(w, &requestError{status, why})
-	}
-	guard, whole := opts.Access.Guard(access.Read, deny), opts.Access.Whole(access.Read, deny)
-	mux := http.NewServeMux()
-	mux.Handle("/health", only(http.MethodGet, http.HandlerFunc(s.healthz))) // Feast's name for it
-	mux.Handle("/healthz", only(http.MethodGet, http.HandlerFunc(s.healthz)))
-	mux.Handle("/readyz", only(http.MethodGet, http.HandlerFunc(s.readyz)))
-	mux.Handle("/get-online-features", guard(only(http.MethodPost, s.metrics.watch("/get-online-features", s.getOnlineFeatures))))
-	if s.sink != nil {
-		push := opts.Access.Guard(access.Push, deny)
-		for _, path := range []string{"/push", "/write-to-online-store"} {
-			mux.Handle(path, push(only(http.MethodPost, s.metrics.watch(path, s.push))))
-		}
-	}
-	mux.Handle(servingService, opts.Access.Guard(access.Read, access.GRPC(deny))(s.grpc()))
-	mux.Handle("/v1/services", guard(only(http.MethodGet, s.metrics.watch("/v1/services", s.listServices))))
-	mux.Handle("/v1/features", guard(only(http.MethodGet, s.metrics.watch("/v1/features", s.listFeatures))))
-	if opts.Gatherer != nil {
-		mux.Handle("/metrics", whole(only(http.MethodGet, promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))))
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, &requestError{http.StatusNotFound, "no such path"})
-	})
-	return mux, nil
+	return s.routes(opts), nil
 }
 
-// only answers 405 to every other method. HEAD is served where GET is.
-func only(method string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == method || r.Method == http.MethodHead && method == http.MethodGet {
-			next.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Allow", method)
-		writeError(w, &requestError{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want %s", r.Method, method)})
-	})
+// deny answers a request that is not let through, or that no path takes.
+func deny(w http.ResponseWriter, _ *http.Request, status int, why string) {
+	writeError(w, &requestError{status, why})
+}
+
+// routes puts every path behind what it needs.
+func (s *server) routes(opts Options) *httpserve.Mux {
+	mux := httpserve.NewMux(deny)
+	guard, push, whole := opts.Access.Guard(access.Read, deny), opts.Access.Guard(access.Push, deny), opts.Access.Whole(access.Read, deny)
+	counted := func(guard func(http.Handler) http.Handler, method, path string, h http.HandlerFunc) {
+		mux.Route(path, guard(s.metrics.watch(path, h)), method)
+	}
+	for path, h := range map[string]http.HandlerFunc{"/health": s.healthz, "/healthz": s.healthz, "/readyz": s.readyz} { // the first is Feast's name
+		mux.Route(path, h, http.MethodGet)
+	}
+	counted(guard, http.MethodPost, "/get-online-features", s.getOnlineFeatures)
+	if s.sink != nil {
+		counted(push, http.MethodPost, "/push", s.push)
+		counted(push, http.MethodPost, "/write-to-online-store", s.push)
+	}
+	mux.Mount(servingService, opts.Access.Guard(access.Read, access.GRPC(deny))(s.grpc()))
+	for path, h := range map[string]http.HandlerFunc{
+		"/v1/features": s.listFeatures, "/v1/views": s.listViews, "/v1/views/{view}": s.describeView, "/v1/entities": s.listEntities,
+		"/v1/services": s.listServices, "/v1/services/{service}": s.describeService, "/v1/lineage": s.describeLineage,
+	} {
+		counted(guard, http.MethodGet, path, h)
+	}
+	if opts.Gatherer != nil {
+		mux.Route("/metrics", whole(promhttp.HandlerFor(opts.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})), http.MethodGet)
+	}
+	return mux
 }
 
 func (s *server) getOnlineFeatures(w http.ResponseWriter, r *http.Request) {

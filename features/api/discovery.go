@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"sextant/features"
 )
@@ -73,18 +72,56 @@ type describedService struct {
 	Features    []string `json:"features"` // in the order in which they are served
 	Description string   `json:"description"`
 	Owner       string   `json:"owner"`
+	Model       string   `json:"model,omitempty"` // that reads it, where the definition says one
+}
+
+func (s *server) describedService(x *features.Service) describedService {
+	latest, _ := s.catalog.Service(x.Name)
+	d := describedService{Ref: x.Ref(), Name: x.Name, Version: x.Version, Latest: latest == x, Hash: x.Hash(),
+		JoinKeys: x.Keys, Width: len(x.Columns), Description: x.Description, Owner: x.Owner, Model: x.Model}
+	for _, c := range x.Columns {
+		d.Features = append(d.Features, c.Ref())
+	}
+	return d
+}
+
+// serviceDetail is the answer of /v1/services/{service}: the vector that a model reads.
+type serviceDetail struct {
+	describedService
+	Shape   []*int          `json:"shape"`   // entities, which are the request's, as null; width
+	Columns []serviceColumn `json:"columns"` // in the order in which they are served
+}
+
+// serviceColumn is one place of a service's vector.
+type serviceColumn struct {
+	Place    int      `json:"place"` // from 0
+	Ref      string   `json:"ref"`
+	Name     string   `json:"name"`      // in answers
+	FullName string   `json:"full_name"` // in answers, with full_feature_names
+	DType    string   `json:"dtype"`
+	Unit     string   `json:"unit"`
+	Default  *float64 `json:"default,omitempty"`
+}
+
+func (s *server) describeService(w http.ResponseWriter, r *http.Request) {
+	x, ok := s.catalog.Service(r.PathValue("service"))
+	if !ok {
+		writeError(w, &requestError{http.StatusNotFound, "service: " + clip(r.PathValue("service")) + " is not defined"})
+		return
+	}
+	width := len(x.Columns)
+	d := serviceDetail{describedService: s.describedService(x), Shape: []*int{nil, &width}, Columns: make([]serviceColumn, width)}
+	for i, c := range x.Columns {
+		f := c.Def()
+		d.Columns[i] = serviceColumn{Place: i, Ref: c.Ref(), Name: c.Name(false), FullName: c.Name(true), DType: f.DType.String(), Unit: f.Unit, Default: f.Default}
+	}
+	writeJSON(w, http.StatusOK, d)
 }
 
 func (s *server) listServices(w http.ResponseWriter, _ *http.Request) {
 	list := []describedService{}
 	for _, x := range s.catalog.Services {
-		latest, _ := s.catalog.Service(x.Name)
-		d := describedService{Ref: x.Ref(), Name: x.Name, Version: x.Version, Latest: latest == x, Hash: x.Hash(),
-			JoinKeys: x.Keys, Width: len(x.Columns), Description: x.Description, Owner: x.Owner}
-		for _, c := range x.Columns {
-			d.Features = append(d.Features, c.Ref())
-		}
-		list = append(list, d)
+		list = append(list, s.describedService(x))
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Services []describedService `json:"services"`
@@ -121,7 +158,7 @@ func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 		if snapshot.Len() > 0 {
 			age := float64(now-snapshot.Newest) / 1000
 			state.Age = &age
-			state.Newest = time.UnixMilli(snapshot.Newest).UTC().Format(time.RFC3339)
+			state.Newest = tickText(snapshot.Newest)
 		}
 		answer.Views = append(answer.Views, state)
 	}

@@ -104,6 +104,7 @@ func TestPlan(t *testing.T) {
 		{"nothing", []string{nodeView, nodeService}, ""},
 		{"layout and comments", []string{edit("max by (node) (load)", "max  by(node)( load )", "features:", "# why\nfeatures:"), nodeService}, ""},
 		{"a new column", []string{nodeView + "  - {name: new, expr: max by (node) (x), dtype: bool, description: New.}\n", nodeService}, "update box@v1 (add new feature)"},
+		{"the model of a service", []string{nodeView, nodeService + "model: m\n"}, "update state@v1 (change  model)"},
 		{"texts for people", []string{edit("Heat.", "How hot.", "owner: tests", "owner: me"), nodeService}, "update box@v1 (change  owner) (change heat description)"},
 		{"another expression", []string{edit("(load)", "(load5)"), nodeService}, "refuse box@v1 (change load expr!)"},
 		{"another range", []string{edit("max: 9", "max: 10"), nodeService}, "refuse box@v1 (change load max!)"},

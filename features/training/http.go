@@ -18,6 +18,7 @@ import (
 
 	"sextant/features"
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
 )
 
 // HTTPOptions of the handler. All but Set and MaxBody may be left out.
@@ -36,21 +37,26 @@ type server struct {
 	slots chan struct{}
 }
 
+// Path is that of the handler.
+const Path = "/v1/training-set"
+
 // headers and the trailer of an answer.
 const (
 	CutoffHeader = "Sextant-Cutoff" // Spec.Cutoff
 	RowsTrailer  = "Sextant-Rows"   // rows of the answer, which is whole where it is there
 )
 
-// NewHandler answers POST /v1/training-set: the body is the labels, the answer is the set.
+// NewHandler answers POST to Path: the body is the labels, the answer is the set.
 // All labels are read before the first row is answered, so that a bad one is a 400.
-func NewHandler(src Source, o HTTPOptions) (http.Handler, error) {
+func NewHandler(src Source, o HTTPOptions) (*httpserve.Mux, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
 	s := &server{o, src, make(chan struct{}, max(o.Concurrency, 1))}
-	guard := o.Access.WholeUntimed(access.Read, func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) })
-	return guard(http.HandlerFunc(s.serve)), nil
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
+	mux := httpserve.NewMux(deny)
+	mux.Route(Path, o.Access.WholeUntimed(access.Read, deny)(http.HandlerFunc(s.serve)), http.MethodPost)
+	return mux, nil
 }
 
 func refuse(w http.ResponseWriter, status int, why string) {
@@ -68,11 +74,6 @@ type refusal struct {
 func bad(err error) error { return refusal{http.StatusBadRequest, err} }
 
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want POST", r.Method))
-		return
-	}
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
