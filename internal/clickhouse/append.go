@@ -97,30 +97,9 @@ func headerTuples(hs []wire.Header) [][]any {
 	return out
 }
 
-func appendRows(w *columnWriter, r *features.Rows) {
-	for _, k := range r.Keys {
-		w.add(k)
-	}
-	w.add(r.Tick)
-	w.add(r.Known)
-	w.add(allFlags(r))
-	w.add(slices.Repeat([]string{r.Origin.String()}, len(r.Tick)))
-	for i := range r.Cols {
-		w.add(nullable(r.View.Features[i].DType, &r.Cols[i]))
-	}
-}
-
-// allFlags is the flags of every row.
-func allFlags(r *features.Rows) []uint16 {
-	if r.Flags == nil {
-		return make([]uint16, len(r.Tick))
-	}
-	return r.Flags
-}
-
 // nullable makes the column of one feature as clickhouse-go takes it: pointers, nil for
 // NULL.
-func nullable(d features.DType, c *features.Column) any {
+func nullable(d features.DType, c features.Column) any {
 	switch d {
 	case features.Float32:
 		return pointers(c.Num, func(v float64) float32 { return float32(v) })

@@ -11,9 +11,8 @@ import (
 	"sextant/pipeline"
 )
 
-// block is one block of samples in the Native format, read from the columns where they
-// lie: an insert of a million rows then costs no memory of its own. The format is
-// little-endian, and so are the machines that this is built for (amd64, arm64).
+// block is one block in the Native format. The format is little-endian, and so are the
+// machines that this is built for (amd64, arm64).
 //
 // The HTTP client may go on reading for a moment after a request has failed. stop makes
 // sure that it does not read columns that the next group fills.
@@ -22,7 +21,9 @@ type block struct {
 	parts [][]byte   // what is left to read
 }
 
-func newBlock(columns []ch.ColumnNameAndType, s *pipeline.Samples) *block {
+// samplesBlock is a block of samples, read from the columns where they lie: an insert of a
+// million rows then costs no memory of its own.
+func samplesBlock(columns []ch.ColumnNameAndType, s *pipeline.Samples) *block {
 	data := [][]byte{asBytes(s.Series), asBytes(s.Time), asBytes(s.Value), asBytes(s.Flags)}
 	head := binary.AppendUvarint(nil, uint64(len(columns)))
 	head = binary.AppendUvarint(head, uint64(len(s.Series)))

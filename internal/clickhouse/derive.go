@@ -105,11 +105,8 @@ func (s *DeriveStore) WriteDerived(ctx context.Context, r *features.Rows, at der
 	if len(r.Tick) == 0 {
 		return nil
 	}
-	h := newHasher()
-	hashRows(h, r)
-	t := viewTable(r.View, r.Origin)
-	return s.insert(ctx, &step{table: t, rows: len(r.Tick), bytes: h.bytes, token: token(t.name, fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick), h.sum()),
-		append: func(w *columnWriter) { appendRows(w, r) }})
+	st := partOf(r).step(fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick))
+	return s.insert(ctx, &st)
 }
 
 func (s *DeriveStore) insert(ctx context.Context, st *step) error {

@@ -21,12 +21,13 @@ type request struct {
 }
 
 // group is what several requests want stored, in the sink's own memory: by table, sorted
-// and without copies. It outlives the batches it was made from.
+// and without copies. It outlives the batches it was made from, and shares only feature rows
+// with them, which nobody changes.
 type group struct {
 	origin  string // topic/partition@first-last of every batch
 	samples *sampleColumns
 	series  []pipeline.SeriesRow
-	views   []*features.Rows
+	views   []*viewRows
 	dead    []deadRow
 	ledger  []pipeline.LedgerRow
 
@@ -39,7 +40,7 @@ func gather(reqs []*request, buf *sampleColumns) *group {
 	buf.reset()
 	g := &group{samples: buf}
 	var origin strings.Builder
-	views := make(map[viewOrigin]*features.Rows)
+	views := make(map[viewOrigin]*viewRows)
 	known := make(map[uint64]struct{})
 	for _, r := range reqs {
 		r.mu.Lock()
@@ -67,7 +68,7 @@ func originOf(b *pipeline.Batch) string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*features.Rows, known map[uint64]struct{}) {
+func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*viewRows, known map[uint64]struct{}) {
 	g.samples.add(&b.Samples)
 	for _, s := range b.Series {
 		if _, ok := known[s.ID]; !ok {
@@ -82,34 +83,16 @@ func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*features.Rows, know
 		key := viewOrigin{r.View, r.Origin}
 		all, ok := views[key]
 		if !ok {
-			all = emptyRows(r.View)
-			all.Origin = r.Origin
+			all = &viewRows{viewOrigin: key}
 			views[key] = all
 			g.views = append(g.views, all)
 		}
-		addRows(all, r)
+		all.add(r)
 	}
 	for _, d := range b.Dead {
 		g.dead = append(g.dead, deadRow{b.Topic, d})
 	}
 	g.ledger = append(g.ledger, b.Ledger...)
-}
-
-func emptyRows(v *features.View) *features.Rows {
-	return &features.Rows{View: v, Keys: make([][]string, len(v.Keys)), Cols: make([]features.Column, len(v.Features))}
-}
-
-func addRows(all, r *features.Rows) {
-	all.Tick = append(all.Tick, r.Tick...)
-	all.Known = append(all.Known, r.Known...)
-	all.Flags = append(all.Flags, allFlags(r)...)
-	for k := range r.Keys {
-		all.Keys[k] = append(all.Keys[k], r.Keys[k]...)
-	}
-	for f := range r.Cols {
-		all.Cols[f].Num = append(all.Cols[f].Num, r.Cols[f].Num...)
-		all.Cols[f].Str = append(all.Cols[f].Str, r.Cols[f].Str...)
-	}
 }
 
 // batchRows counts what is to be stored, and checks that columns are equally long: the

@@ -38,11 +38,12 @@ func TestGatherCopies(t *testing.T) {
 	b := testBatch(1, 1, 2)
 	b.Rows = []*features.Rows{testRows(v, "n1", t0, 1), testRows(v, "n2", t0, 2)}
 	g := gather([]*request{{batch: b}}, &sampleColumns{})
-	b.Samples.Value[0], b.Rows[0].Cols[0].Num[0], b.Ledger[0].Rows, b.Series[0].Name = -1, -1, 99, "changed"
-	if slices.Contains(g.samples.Value, -1) || g.views[0].Cols[0].Num[0] != 1 || g.ledger[0].Rows == 99 || g.series[0].Name == "changed" {
+	g.views[0].sort()
+	b.Samples.Value[0], b.Rows[0], b.Ledger[0].Rows, b.Series[0].Name = -1, nil, 99, "changed"
+	if slices.Contains(g.samples.Value, -1) || g.views[0].numbers(0)[0] != 1 || g.ledger[0].Rows == 99 || g.series[0].Name == "changed" {
 		t.Errorf("the group changes with the batch: %+v", g)
 	}
-	if len(g.views) != 1 || len(g.views[0].Tick) != 2 {
+	if len(g.views) != 1 || g.views[0].len() != 2 {
 		t.Errorf("rows of one view stay apart: %+v", g.views)
 	}
 }
@@ -97,7 +98,7 @@ func TestToken(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	s := pipeline.Samples{Series: []uint64{1, 1 << 60}, Time: []int64{-5, 7}, Value: []float64{0.5, 2}, Flags: []uint16{1, 4}}
-	got, err := io.ReadAll(newBlock(samplesTable.columns, &s))
+	got, err := io.ReadAll(samplesBlock(samplesTable.columns, &s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestBlock(t *testing.T) {
 	if !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("block\n%q\nwant\n%q", got, want.Bytes())
 	}
-	b := newBlock(samplesTable.columns, &s)
+	b := samplesBlock(samplesTable.columns, &s)
 	if _, err := b.Read(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"sextant/features"
 	"sextant/pipeline"
 	"sextant/schema/wire"
 )
@@ -16,8 +15,7 @@ type step struct {
 	bytes  int // before compression, strings without their lengths
 	token  string
 	append func(*columnWriter)
-
-	samples *pipeline.Samples // what append appends, if it is samples
+	block  func() *block // the same as append appends, ready; nil if there is no such thing
 }
 
 // steps are the inserts of g in their order. A sample is readable by name as soon as it
@@ -29,11 +27,10 @@ func (g *group) steps() []step {
 		g.step(samplesTable, len(g.samples.Series), func(h *hasher) { hashSamples(h, &g.samples.Samples) },
 			func(w *columnWriter) { appendSamples(w, &g.samples.Samples) }),
 	}
-	for _, r := range g.views {
-		steps = append(steps, g.step(viewTable(r.View, r.Origin), len(r.Tick), func(h *hasher) { hashRows(h, r) },
-			func(w *columnWriter) { appendRows(w, r) }))
+	steps[1].block = func() *block { return samplesBlock(samplesTable.columns, &g.samples.Samples) }
+	for _, v := range g.views {
+		steps = append(steps, v.step(g.origin))
 	}
-	steps[1].samples = &g.samples.Samples
 	return append(steps,
 		g.step(deadTable, len(g.dead), func(h *hasher) { hashDead(h, g.dead) },
 			func(w *columnWriter) { appendDead(w, g.dead) }),
@@ -53,7 +50,7 @@ func (g *group) step(t *table, rows int, hash func(*hasher), fill func(*columnWr
 func (db *DB) insertOnce(ctx context.Context, s *step) error {
 	start := time.Now()
 	send := db.sendColumns
-	if s.samples != nil && db.cfg.takesBlocks() {
+	if s.block != nil && db.cfg.takesBlocks() {
 		send = db.sendBlock
 	}
 	if err := send(ctx, s); err != nil {
@@ -86,20 +83,6 @@ func hashSeries(h *hasher, rows []pipeline.SeriesRow) {
 func hashLabels(h *hasher, ls []wire.Label) {
 	for _, l := range ls {
 		h.strs(l.Name, l.Value)
-	}
-}
-
-func hashRows(h *hasher, r *features.Rows) {
-	hashColumn(h, r.Tick)
-	hashColumn(h, r.Known)
-	hashColumn(h, r.Flags)
-	h.num(uint64(r.Origin))
-	for _, k := range r.Keys {
-		h.strs(k...)
-	}
-	for i := range r.Cols {
-		hashColumn(h, r.Cols[i].Num)
-		h.strs(r.Cols[i].Str...)
 	}
 }
 

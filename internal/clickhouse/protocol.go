@@ -130,15 +130,15 @@ func (db *DB) sendColumns(ctx context.Context, s *step) (err error) {
 	return nil
 }
 
-// takesBlocks says whether samples go as ready blocks. The client can send those over
+// takesBlocks says whether samples and feature rows go as ready blocks. The client can send those over
 // HTTP only, and does not compress them; over a network that costs more than it saves.
 // On one machine it saves a third of the CPU of an insert, most of it page faults of
 // columns that grow.
 func (c Config) takesBlocks() bool { return c.Protocol == "http" && c.compression() == "none" }
 
-// sendBlock inserts the samples of s as one ready block.
+// sendBlock inserts s as one ready block.
 func (db *DB) sendBlock(ctx context.Context, s *step) error {
-	b := newBlock(s.table.columns, s.samples)
+	b := s.block()
 	defer b.stop()
 	if err := db.conn.InsertFormat(db.insertContext(ctx, s.table, s.token), "Native", s.table.insert(db.names), b); err != nil {
 		return fmt.Errorf("send: %w", err)

@@ -41,7 +41,7 @@ func (db *DB) readRows(ctx context.Context, v *features.View, file string, args 
 // scanRows reads keys, tick, known, flags and features. The queries give NULL as NaN or "", so
 // that every value is a plain number or string.
 func scanRows(rows driver.Rows, v *features.View) (*features.Rows, error) {
-	out := emptyRows(v)
+	out := &features.Rows{View: v, Keys: make([][]string, len(v.Keys)), Cols: make([]features.Column, len(v.Features))}
 	keys, nums, strs := make([]string, len(v.Keys)), make([]float64, len(v.Features)), make([]string, len(v.Features))
 	var tick, known int64
 	var flags uint16

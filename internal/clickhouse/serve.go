@@ -15,11 +15,8 @@ var servedTable = &table{"served_features", columns("time", timestamp, "view", "
 
 // WritePushed makes one attempt to store rows of a push view. It is an api.PushSink.
 func (db *DB) WritePushed(ctx context.Context, r *features.Rows) error {
-	h := newHasher()
-	hashRows(h, r)
-	t := viewTable(r.View, r.Origin)
-	return db.attempt(ctx, &step{table: t, rows: len(r.Tick), bytes: h.bytes, token: token(t.name, "push", h.sum()),
-		append: func(w *columnWriter) { appendRows(w, r) }})
+	s := partOf(r).step("push")
+	return db.attempt(ctx, &s)
 }
 
 // WriteServed makes one attempt to store rows of the log of answers. It is an
