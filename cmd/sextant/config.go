@@ -53,6 +53,7 @@ type ServeConfig struct {
 
 	Prometheus PrometheusConfig `yaml:"prometheus"`
 	Training   TrainingConfig   `yaml:"training"`
+	Snapshot   SnapshotConfig   `yaml:"snapshot"`
 }
 
 // IngestConfig is the part of what takes task events over HTTP.
@@ -84,7 +85,7 @@ func defaultConfig() *Config {
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
 			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
-		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Limits: defaultLimits(), Prometheus: defaultPrometheus(), Training: defaultTraining()},
+		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Limits: defaultLimits(), Prometheus: defaultPrometheus(), Training: defaultTraining(), Snapshot: defaultSnapshot()},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567", Limits: defaultLimits()},
 		Watch:  WatchConfig{Config: kube.DefaultConfig(), Listen: "127.0.0.1:9467"},
 		Views:  []string{builtinViews},
@@ -128,6 +129,7 @@ func (c *Config) Check() error {
 	}
 	c.Serve.Prometheus.check(fail)
 	c.Serve.Training.check(fail)
+	c.Serve.Snapshot.check(fail)
 	if c.Log.Format != "text" && c.Log.Format != "json" {
 		fail("log.format", "%q is neither text nor json", c.Log.Format)
 	}

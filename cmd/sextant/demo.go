@@ -83,6 +83,7 @@ func demo(ctx context.Context, o demoOptions, out io.Writer) error {
 	cfg := defaultConfig()
 	cfg.Serve.Listen = o.listen
 	cfg.Pipeline.Lateness = config.Duration(2 * time.Second) // one host, one clock
+	cfg.Serve.Snapshot.Settle = config.Duration(4 * time.Second)
 	api, err := listenAPI(cfg, log)
 	if err != nil {
 		return fmt.Errorf("%w (choose another with --listen)", err)

@@ -15,6 +15,7 @@ import (
 	"sextant/features"
 	"sextant/features/api"
 	"sextant/features/online"
+	"sextant/features/snapshot"
 	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/httpserve"
@@ -125,6 +126,7 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 type featureAPI struct {
 	http.Handler
 	store  *online.Store
+	whole  *snapshot.Server
 	served *api.ServedLog // nil when nothing is logged
 }
 
@@ -132,6 +134,7 @@ type featureAPI struct {
 func (a *featureAPI) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.store.Run(ctx) })
+	g.Go(func() error { return a.whole.Run(ctx) })
 	if a.served != nil {
 		g.Go(func() error { return a.served.Run(ctx) })
 	}
@@ -140,7 +143,7 @@ func (a *featureAPI) run(ctx context.Context) error {
 
 // newAPI is the store of the latest rows, and the API over it.
 func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*featureAPI, error) {
-	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Registerer: reg, Log: log})
+	store, err := online.New(src, set.Views, online.Options{Refresh: cfg.Serve.RefreshEvery.D(), Settle: cfg.Serve.Snapshot.Settle.D(), Registerer: reg, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +164,9 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	handler, err := api.New(store, set, api.Options{Access: gate, Push: src, Served: a.served, Engines: engines, Lookback: lookback,
 		Version: buildVersion(), Registerer: reg, Gatherer: reg, Log: log})
 	if err != nil {
+		return nil, err
+	}
+	if handler, a.whole, err = withSnapshot(handler, gate, cfg, set, store, src, log, reg); err != nil {
 		return nil, err
 	}
 	if handler, err = withTraining(handler, gate, cfg, set, src, log); err != nil {

@@ -13,6 +13,11 @@ import (
 const (
 	minDeep = 10 * time.Second
 	maxWait = 5 * time.Second // longest pause after failures
+	tick    = 10 * time.Second
+
+	// grace is how much longer than View.Memory a row is held, so that whoever judges rows as
+	// of a moment that is just past finds all that count.
+	grace = 2 * tick
 )
 
 // Run refreshes until ctx is done. It returns the cause of that, never a failure of the
@@ -78,12 +83,12 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := old.merge(rows, now.Add(-sh.view.Memory()).UnixMilli())
+	fresh, err := old.merge(rows, now.Add(-sh.view.Memory()-grace).UnixMilli())
 	if err != nil {
 		return err
 	}
 	if deep {
-		sh.nextDeep = now.Add(max(minDeep, sh.view.TTL/10))
+		sh.nextDeep = s.settled(now).Add(max(minDeep, sh.view.TTL/10))
 	}
 	sh.snapshot.Store(fresh)
 	s.metrics.rows.WithLabelValues(sh.view.Ref()).Add(float64(len(rows.Tick)))
@@ -94,7 +99,7 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 func after(sh *shelf, old *Snapshot, deep bool, now time.Time) int64 {
 	switch {
 	case sh.answered.Load() == 0: // as far as rows are remembered, so a restart changes no answer
-		return now.Add(-sh.view.Memory()).UnixMilli() - 1
+		return now.Add(-sh.view.Memory()-grace).UnixMilli() - 1
 	case deep || old.Len() == 0:
 		return now.Add(-sh.view.TTL).UnixMilli() - 1
 	}
@@ -111,11 +116,30 @@ func (s *Store) succeeded(sh *shelf, start time.Time, took time.Duration) {
 	}
 	sh.failures = 0
 	sh.failure.Store(nil)
+	sh.asked.Store(start.UnixMilli())
 	sh.answered.Store(s.opts.Now().UnixMilli())
 	s.metrics.refresh.WithLabelValues(sh.view.Ref()).Observe(took.Seconds())
 	// A view that ticks slowly is looked at less often, and one that takes long to read
 	// takes a fifth of the time at most.
 	sh.next = start.Add(took + max(s.opts.Refresh, min(sh.view.Interval/20, maxWait), 4*took))
+	if s.opts.Settle > 0 {
+		sh.next = earlier(sh.next, s.settled(start).Add(tick))
+	}
+}
+
+// settled is the last time at or before now that lies Settle behind a tick.
+func (s *Store) settled(now time.Time) time.Time {
+	if s.opts.Settle <= 0 {
+		return now
+	}
+	return now.Add(-s.opts.Settle).Truncate(tick).Add(s.opts.Settle)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (s *Store) failed(sh *shelf, err error) {

@@ -4,7 +4,7 @@ import "sextant/features"
 
 // clone copies the columns, with room for more rows, and shares the index.
 func (s *Snapshot) clone(more int) *Snapshot {
-	n := &Snapshot{index: s.index}
+	n := &Snapshot{index: s.index, epoch: s.epoch}
 	n.View = s.View
 	n.Tick, n.Known, n.Flags = grown(s.Tick, more), grown(s.Known, more), grown(s.Flags, more)
 	n.Keys = make([][]string, len(s.Keys))
@@ -87,6 +87,7 @@ func kept[T any](s []T, tick []int64, cutoff int64) []T {
 // reindex makes an index of its own: the one of the snapshot before may be in use.
 func (s *Snapshot) reindex() {
 	s.index = make(map[string]int32, s.Len())
+	s.epoch++
 	var buf []byte
 	for i := range s.Tick {
 		if len(s.Keys) == 1 {

@@ -19,6 +19,7 @@ type Snapshot struct {
 	Newest int64 // unix ms, the highest tick; 0 when there is no row
 	oldest int64
 	index  map[string]int32 // entity to row; shared by snapshots with the same entities
+	epoch  int64            // of index
 }
 
 func newSnapshot(v *features.View) *Snapshot {
@@ -37,6 +38,10 @@ func newSnapshot(v *features.View) *Snapshot {
 
 // Len is the number of entities.
 func (s *Snapshot) Len() int { return len(s.Tick) }
+
+// Epoch numbers the entities of a view: two snapshots of one store and view with the same
+// epoch have the same entities in the same rows.
+func (s *Snapshot) Epoch() int64 { return s.epoch }
 
 // Find appends to dst, for each entity, its row or -1. keys[k] holds the values of
 // View.Keys[k], all of one length.

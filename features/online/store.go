@@ -24,6 +24,7 @@ type Options struct {
 	Refresh    time.Duration         // between two looks at the source; 500 ms
 	MaxSilence time.Duration         // how long the source may fail before Ready says so; 30 s
 	Timeout    time.Duration         // of one question to the source; 30 s
+	Settle     time.Duration         // after each tick, when every view is looked at in any case; below a tick; 0: never
 	Now        func() time.Time      // time.Now
 	Registerer prometheus.Registerer // nil registers nothing
 	Log        *slog.Logger          // slog.Default
@@ -62,6 +63,7 @@ type shelf struct {
 	view     *features.View
 	snapshot atomic.Pointer[Snapshot]
 	answered atomic.Int64          // unix ms of the source's last answer; 0 before the first
+	asked    atomic.Int64          // unix ms at which the question of that answer was put
 	failure  atomic.Pointer[error] // of the last look, nil when it went well
 
 	// Used by the refreshing goroutine alone.
@@ -93,6 +95,15 @@ func (s *Store) Snapshot(v *features.View) *Snapshot {
 		return sh.snapshot.Load()
 	}
 	return nil
+}
+
+// Asked is when the source was asked for what Snapshot has by now, in unix ms: whatever was
+// stored by then is there. It is 0 before the first answer.
+func (s *Store) Asked(v *features.View) int64 {
+	if sh, ok := s.byView[v]; ok {
+		return sh.asked.Load()
+	}
+	return 0
 }
 
 // Ready is nil when every view was loaded and the source has answered lately. It does not

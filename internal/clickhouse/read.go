@@ -21,6 +21,14 @@ func (db *DB) RowsBetween(ctx context.Context, v *features.View, from, to int64)
 	return db.readRows(ctx, v, "queries/rows_between.sql", from, to)
 }
 
+// RowsAt returns of every key the row with the highest tick of those that were known at at,
+// unix ms, by key; none that is older than View.Memory was then. It is what AsOf answers of
+// each key that there is.
+func (db *DB) RowsAt(ctx context.Context, v *features.View, at int64) (*features.Rows, error) {
+	from := at - v.Memory().Milliseconds()
+	return db.readRows(ctx, v, "queries/rows_at.sql", from, at, at, from, at)
+}
+
 func (db *DB) readRows(ctx context.Context, v *features.View, file string, args ...any) (*features.Rows, error) {
 	text, err := renderFile(schema.Files, file, viewData{names: db.names, v: v})
 	if err != nil {

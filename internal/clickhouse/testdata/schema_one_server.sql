@@ -1541,6 +1541,31 @@ WHERE first_seen <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
 ORDER BY id
 LIMIT 1 BY id
 LIMIT 100
+---- queries/rows_at.sql
+-- Of each entity the row with the highest tick of those that were known by a time. Keys and
+-- times are read first; the columns of values, of the chosen rows alone.
+SELECT
+    toString(`node`),
+    toUnixTimestamp64Milli(tick),
+    toUnixTimestamp64Milli(known),
+    flags,
+    ifNull(toFloat64(`busy`), nan),
+    ifNull(toFloat64(`load`), nan),
+    ifNull(toFloat64(`cores`), nan),
+    ifNull(toFloat64(`up`), nan),
+    ifNull(toString(`kernel`), '')
+FROM `sextant`.`features_node_test_v1` FINAL
+PREWHERE (`node`, tick) IN
+(
+    SELECT `node`, max(tick)
+    FROM `sextant`.`features_node_test_v1` FINAL
+    WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND tick <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+        AND known <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+    GROUP BY `node`
+)
+WHERE tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC') AND known <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
+ORDER BY `node`
+SETTINGS do_not_merge_across_partitions_select_final = 1
 ---- queries/rows_between.sql
 SELECT
     toString(`node`),

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/features"
+	"sextant/features/online"
+	"sextant/features/snapshot"
+	"sextant/internal/access"
+	"sextant/internal/clickhouse"
+	"sextant/internal/config"
+)
+
+// SnapshotConfig is the part of the API that serves the whole cluster at once. See
+// docs/snapshot.md.
+type SnapshotConfig struct {
+	Settle    config.Duration `yaml:"settle"`     // after a tick until its version is served: longer than pipeline.lateness
+	AsOf      int             `yaml:"as_of"`      // questions about the past at once; others are refused
+	MaxValues int             `yaml:"max_values"` // numbers in one matrix
+}
+
+func defaultSnapshot() SnapshotConfig {
+	return SnapshotConfig{Settle: config.Duration(8 * time.Second), AsOf: 2, MaxValues: 128 << 20}
+}
+
+// check reports every fault under serve.snapshot.
+func (c SnapshotConfig) check(fail func(key, format string, args ...any)) {
+	if d := c.Settle.D(); d < time.Second || d > snapshot.Step-time.Second {
+		fail("serve.snapshot.settle", "%v is not within 1s and %v", d, snapshot.Step-time.Second)
+	}
+	if c.AsOf < 1 || c.AsOf > 100 {
+		fail("serve.snapshot.as_of", "%d is not within 1 and 100", c.AsOf)
+	}
+	if c.MaxValues < 1_000 || c.MaxValues > 1<<31 {
+		fail("serve.snapshot.max_values", "%d is not within 1,000 and %d", c.MaxValues, int64(1)<<31)
+	}
+}
+
+// withSnapshot serves the whole cluster beside next.
+func withSnapshot(next http.Handler, gate *access.Gate, cfg *Config, set *features.Set, store *online.Store, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (http.Handler, *snapshot.Server, error) {
+	c := cfg.Serve.Snapshot
+	server, err := snapshot.New(store, set, db, snapshot.Options{
+		Settle: c.Settle.D(), AsOf: c.AsOf, MaxValues: c.MaxValues, Reach: time.Duration(cfg.ClickHouse.Retention.FeaturesDays) * 24 * time.Hour,
+		Access: gate, Registerer: reg, Log: log,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("snapshot api: %w", err)
+	}
+	mux := http.NewServeMux()
+	for _, path := range snapshot.Paths {
+		mux.Handle(path, server.Handler())
+	}
+	mux.Handle("/", next)
+	return mux, server, nil
+}

@@ -1,0 +1,166 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sextant/features"
+	"sextant/features/online"
+	"sextant/internal/access"
+)
+
+// Past reads what was known of the cluster at a time.
+type Past interface {
+	// RowsAt yields of each entity the row with the highest tick of those that were known at
+	// at, in unix ms, by key; none that is older than View.Memory was then.
+	RowsAt(ctx context.Context, v *features.View, at int64) (*features.Rows, error)
+}
+
+// Options of a Server. A zero field has the default.
+type Options struct {
+	Settle    time.Duration    // after a tick until its version is published: see Moment; 8 s
+	AsOf      int              // questions about the past at once; 2
+	Reach     time.Duration    // how far back as_of may go; 0: any time
+	MaxValues int              // numbers in one matrix; 128 Mi
+	Access    *access.Gate     // who may ask for what; nil lets everybody
+	Now       func() time.Time // time.Now
+
+	Registerer prometheus.Registerer // nil registers nothing
+	Log        *slog.Logger          // slog.Default
+}
+
+// Server publishes a version of the cluster each tick, and answers questions about it.
+type Server struct {
+	opts     Options
+	store    *online.Store
+	set      *features.Set
+	past     Past
+	plans    *plans
+	aligners map[*plan]*aligner
+	metrics  *metrics
+	slots    chan struct{} // of questions about the past
+
+	current atomic.Pointer[edition] // nil before the first version
+}
+
+// pastTimeout is how long the store may take to answer about the past.
+const pastTimeout = time.Minute
+
+// New is a server over a store that holds the views of set, and refreshes them
+// Options.Settle behind each tick. It publishes while Run runs.
+func New(store *online.Store, set *features.Set, past Past, o Options) (*Server, error) {
+	if o.Settle == 0 {
+		o.Settle = 8 * time.Second
+	}
+	if o.Settle < 0 || o.Settle >= Step {
+		return nil, fmt.Errorf("settle %v is not within 0 and %v", o.Settle, Step)
+	}
+	if o.AsOf <= 0 {
+		o.AsOf = 2
+	}
+	if o.MaxValues <= 0 {
+		o.MaxValues = 128 << 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	s := &Server{opts: o, store: store, set: set, past: past, plans: newPlans(set), aligners: map[*plan]*aligner{}, slots: make(chan struct{}, o.AsOf)}
+	for _, p := range s.plans.byRef {
+		s.aligners[p] = &aligner{plan: p}
+	}
+	for _, v := range set.Views {
+		if store.Snapshot(v) == nil {
+			return nil, fmt.Errorf("view %s is not in the store", v.Ref())
+		}
+	}
+	var err error
+	if s.metrics, err = newMetrics(s, o.Registerer); err != nil {
+		return nil, fmt.Errorf("register snapshot metrics: %w", err)
+	}
+	return s, nil
+}
+
+// poll is how often the publisher looks whether the store has caught up, while it waits.
+const poll = 20 * time.Millisecond
+
+// Run publishes each version when it is settled, until ctx is done. It waits for the store to
+// have asked every view for what was stored by Moment.At, but not beyond the version's deadline.
+func (s *Server) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var awaited Moment
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		now := s.opts.Now()
+		m := momentAt(now.UnixMilli(), s.opts.Settle)
+		switch late := now.UnixMilli() - m.deadline(); {
+		case s.published(m):
+		case late < 0 && s.caughtUp(m), late >= 0 && late < maxLate && awaited == m && s.anyLoaded():
+			s.publish(m)
+		case late < 0:
+			awaited = m
+			timer.Reset(poll)
+			continue
+		}
+		// Published, or missed: the store may hold rows of the next tick by now.
+		timer.Reset(max(time.UnixMilli(m.At).Add(Step).Sub(s.opts.Now()), time.Millisecond))
+	}
+}
+
+// maxLate is how long after its deadline a version may still be published, in ms.
+const maxLate = 1000
+
+func (s *Server) published(m Moment) bool {
+	e := s.current.Load()
+	return e != nil && e.Tick >= m.Tick
+}
+
+// caughtUp says whether the store has all that was stored by m.At.
+func (s *Server) caughtUp(m Moment) bool {
+	for _, v := range s.set.Views {
+		if s.store.Asked(v) < m.At {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) anyLoaded() bool {
+	for _, v := range s.set.Views {
+		if s.store.Asked(v) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// publish makes m the current version, and builds what the one before was asked for, so that
+// no reader waits for it.
+func (s *Server) publish(m Moment) {
+	before := s.current.Load()
+	e := s.hold(m)
+	s.current.Store(e)
+	if before == nil {
+		s.opts.Log.Info("cluster snapshots are published", "version", m.Tick, "matrices", s.plans.list())
+		return
+	}
+	for _, k := range before.asked() {
+		if p, ok := k.what.(*plan); ok {
+			if _, err := s.body(e, p, k.format, k.coding); err != nil {
+				s.opts.Log.Debug("snapshot is not built ahead", "service", p.ref, "err", err)
+			}
+		}
+	}
+}
