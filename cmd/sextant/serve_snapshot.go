@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +13,7 @@ import (
 	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/config"
+	"sextant/internal/httpserve"
 )
 
 // SnapshotConfig is the part of the API that serves the whole cluster at once. See
@@ -42,7 +42,7 @@ func (c SnapshotConfig) check(fail func(key, format string, args ...any)) {
 }
 
 // withSnapshot serves the whole cluster beside next.
-func withSnapshot(next http.Handler, gate *access.Gate, cfg *Config, set *features.Set, store *online.Store, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (http.Handler, *snapshot.Server, error) {
+func withSnapshot(next *httpserve.Mux, gate *access.Gate, cfg *Config, set *features.Set, store *online.Store, db *clickhouse.DB, log *slog.Logger, reg *prometheus.Registry) (*httpserve.Mux, *snapshot.Server, error) {
 	c := cfg.Serve.Snapshot
 	server, err := snapshot.New(store, set, db, snapshot.Options{
 		Settle: c.Settle.D(), AsOf: c.AsOf, MaxValues: c.MaxValues, Reach: time.Duration(cfg.ClickHouse.Retention.FeaturesDays) * 24 * time.Hour,
@@ -51,10 +51,7 @@ func withSnapshot(next http.Handler, gate *access.Gate, cfg *Config, set *featur
 	if err != nil {
 		return nil, nil, fmt.Errorf("snapshot api: %w", err)
 	}
-	mux := http.NewServeMux()
-	for _, path := range snapshot.Paths {
-		mux.Handle(path, server.Handler())
-	}
-	mux.Handle("/", next)
-	return mux, server, nil
+	handler := server.Handler()
+	handler.Mount("/", next)
+	return handler, server, nil
 }

@@ -9,33 +9,19 @@ import (
 	"strings"
 
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
 )
 
 // VersionHeader is the version of an answer, unix ms.
 const VersionHeader = "Sextant-Version"
 
-// Paths are those that Handler answers.
-var Paths = []string{"/v1/snapshot"}
-
-// Handler answers GET on Paths.
-func (s *Server) Handler() http.Handler {
+// Handler answers GET /v1/snapshot.
+func (s *Server) Handler() *httpserve.Mux {
 	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
 	guard := s.opts.Access.Guard(access.Read, deny)
-	mux := http.NewServeMux()
-	mux.Handle("/v1/snapshot", guard(onlyGet(s.metrics.watch("/v1/snapshot", s.answer(s.snapshot)))))
+	mux := httpserve.NewMux(deny)
+	mux.Route("/v1/snapshot", guard(s.metrics.watch("/v1/snapshot", s.answer(s.snapshot))), http.MethodGet)
 	return mux
-}
-
-// onlyGet answers 405 to every other method. HEAD is served too.
-func onlyGet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", http.MethodGet)
-			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET", r.Method))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // answer turns an error into a status. Handlers return one before they write.

@@ -42,12 +42,9 @@ func wholeServer(t *testing.T, db *DB, set *features.Set, now time.Time, runs bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/", answers)
-	for _, path := range snapshot.Paths {
-		mux.Handle(path, whole.Handler())
-	}
-	server := httptest.NewServer(mux)
+	handler := whole.Handler()
+	handler.Mount("/", answers)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	if !runs {
 		return server
