@@ -19,7 +19,7 @@ type DeadLetters interface {
 // name.
 type RunConfig struct {
 	MaxRows  int           // rows that make a batch full, 500,000
-	MaxDelay time.Duration // age at which a batch is written anyway, 1 s
+	MaxDelay time.Duration // age at which a batch is written anyway, 1 s; one of few rows waits four times as long
 	Flush    time.Duration // time that the last write has when ctx is done, 5 s
 	Retry    time.Duration // pause after the first failed write, doubled up to 50 of it, 100 ms
 
@@ -89,6 +89,19 @@ type runner struct {
 // Behind the end they wait for a batch to fill, since the store likes few large inserts.
 const waiting = 10 * time.Millisecond
 
+// A batch of few rows costs the store as much as a large one, in parts to be merged above
+// all: a small cluster's samples come with its next feature rows, or after some delays.
+const (
+	fewRows  = 20_000
+	patience = 4
+)
+
+// due says whether the batch is old enough to be written.
+func (r *runner) due() bool {
+	age := time.Since(r.lastTake)
+	return age >= patience*r.cfg.MaxDelay || age >= r.cfg.MaxDelay && r.m.Len() >= fewRows
+}
+
 // loop reads until ctx is done, which is no error.
 func (r *runner) loop(ctx context.Context) error {
 	for {
@@ -113,7 +126,7 @@ func (r *runner) loop(ctx context.Context) error {
 			}
 		}
 		r.idle(len(records))
-		if time.Since(r.lastTake) >= r.cfg.MaxDelay || atEnd && r.m.HasRows() {
+		if r.due() || atEnd && r.m.HasRows() {
 			if err := r.hand(ctx, false); err != nil {
 				return ignoreDone(ctx, err)
 			}
