@@ -9,10 +9,7 @@ import (
 )
 
 func sumOverTime(w *window.Span, _ *interval) (float64, bool) {
-	var sum, c float64
-	for _, v := range w.V {
-		sum, c = kahansum.Inc(v, sum, c)
-	}
+	sum, c := addAll(w.V, 0, 0)
 	if math.IsInf(sum, 0) {
 		return sum, true
 	}
@@ -22,12 +19,20 @@ func sumOverTime(w *window.Span, _ *interval) (float64, bool) {
 // avgOverTime divides the sum, and goes on with an incremental mean where the sum
 // overflows.
 func avgOverTime(w *window.Span, _ *interval) (float64, bool) {
+	if sum, c := addAll(w.V[1:], w.V[0], 0); !math.IsInf(sum, 0) && !math.IsNaN(sum) {
+		count := float64(w.Len())
+		return sum/count + c/count, true
+	}
+	return overflowingAverage(w.V), true
+}
+
+func overflowingAverage(vs []float64) float64 {
 	var (
-		sum, count   = w.V[0], 1.
+		sum, count   = vs[0], 1.
 		mean, kahanC float64
 		incremental  bool
 	)
-	for i, v := range w.V[1:] {
+	for i, v := range vs[1:] {
 		count = float64(i + 2)
 		if !incremental {
 			newSum, newC := kahansum.Inc(v, sum, kahanC)
@@ -43,9 +48,9 @@ func avgOverTime(w *window.Span, _ *interval) (float64, bool) {
 		mean, kahanC = kahansum.Inc(v/count, q*mean, q*kahanC)
 	}
 	if incremental {
-		return mean + kahanC, true
+		return mean + kahanC
 	}
-	return sum/count + kahanC/count, true
+	return sum/count + kahanC/count
 }
 
 func maxOverTime(w *window.Span, _ *interval) (float64, bool) {

@@ -29,6 +29,7 @@ type interval struct {
 	seconds    float64
 	args       []*node
 	sorted     []float64 // working memory
+	abscissae  abscissae // of the last regression
 	err        error
 }
 

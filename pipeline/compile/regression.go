@@ -3,16 +3,14 @@ package compile
 import (
 	"math"
 
-	"github.com/prometheus/prometheus/util/kahansum"
-
 	"sextant/pipeline/window"
 )
 
-func deriv(w *window.Span, _ *interval) (float64, bool) {
+func deriv(w *window.Span, iv *interval) (float64, bool) {
 	if w.Len() < 2 {
 		return 0, false
 	}
-	slope, _ := linearRegression(w, w.Time(0))
+	slope, _ := linearRegression(w, iv, w.Time(0))
 	return slope, true
 }
 
@@ -21,43 +19,51 @@ func predictLinear(w *window.Span, iv *interval) (float64, bool) {
 		return 0, false
 	}
 	duration := iv.arg(0)
-	slope, intercept := linearRegression(w, iv.at)
+	slope, intercept := linearRegression(w, iv, iv.at)
 	return slope*duration + intercept, true
+}
+
+// abscissae are the times of a window, in seconds from some instant, and their sums. The
+// series of a page have the same times, so they are made once for many series.
+type abscissae struct {
+	of         window.Span // whose times they are
+	from       int64       // the instant, unix ms
+	x          []float64
+	sumX, cX   float64
+	sumX2, cX2 float64
+}
+
+func (a *abscissae) use(w *window.Span, from int64) {
+	if a.from == from && a.of.SameTimes(w) {
+		return
+	}
+	a.from = from
+	a.of.CopyTimes(w)
+	a.x = a.x[:0]
+	for i := range w.V {
+		a.x = append(a.x, float64(w.Time(i)-from)/1e3)
+	}
+	a.sumX, a.cX = addAll(a.x, 0, 0)
+	a.sumX2, a.cX2 = addProducts(a.x, a.x)
 }
 
 // linearRegression fits a line by least squares and returns its slope and its value at a
 // time.
-func linearRegression(w *window.Span, interceptTime int64) (slope, intercept float64) {
-	var (
-		n          float64
-		sumX, cX   float64
-		sumY, cY   float64
-		sumXY, cXY float64
-		sumX2, cX2 float64
-	)
+func linearRegression(w *window.Span, iv *interval, interceptTime int64) (slope, intercept float64) {
 	initY := w.V[0]
-	constY := true
-	for i, v := range w.V {
-		if constY && i > 0 && v != initY {
-			constY = false
-		}
-		n += 1.0
-		x := float64(w.Time(i)-interceptTime) / 1e3
-		sumX, cX = kahansum.Inc(x, sumX, cX)
-		sumY, cY = kahansum.Inc(v, sumY, cY)
-		sumXY, cXY = kahansum.Inc(x*v, sumXY, cXY)
-		sumX2, cX2 = kahansum.Inc(x*x, sumX2, cX2)
-	}
-	if constY {
+	if constant(w.V) {
 		if math.IsInf(initY, 0) {
 			return math.NaN(), math.NaN()
 		}
 		return 0, initY
 	}
-	sumX += cX
+	a, n := &iv.abscissae, float64(w.Len())
+	a.use(w, interceptTime)
+	sumY, cY := addAll(w.V, 0, 0)
+	sumXY, cXY := addProducts(a.x, w.V)
+	sumX, sumX2 := a.sumX+a.cX, a.sumX2+a.cX2
 	sumY += cY
 	sumXY += cXY
-	sumX2 += cX2
 
 	covXY := sumXY - sumX*sumY/n
 	varX := sumX2 - sumX*sumX/n
@@ -65,6 +71,15 @@ func linearRegression(w *window.Span, interceptTime int64) (slope, intercept flo
 	slope = covXY / varX
 	intercept = sumY/n - slope*sumX/n
 	return slope, intercept
+}
+
+func constant(vs []float64) bool {
+	for _, v := range vs[1:] {
+		if v != vs[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // smoothed is double_exponential_smoothing with the given factors.

@@ -21,6 +21,12 @@ func (w *Span) Len() int { return len(w.times) }
 // Time is the time of point i, unix ms.
 func (w *Span) Time(i int) int64 { return w.base + int64(w.times[i]) }
 
+// SameTimes says whether the points of two spans have the same times.
+func (w *Span) SameTimes(o *Span) bool { return w.base == o.base && slices.Equal(w.times, o.times) }
+
+// CopyTimes makes w a span of the times of o, without values.
+func (w *Span) CopyTimes(o *Span) { w.base, w.times = o.base, append(w.times[:0], o.times...) }
+
 // Window returns the points of [lo, hi] that are no staleness markers, which is what a
 // range selector sees.
 func (s *Series) Window(lo, hi int64) Span {
