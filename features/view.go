@@ -85,6 +85,46 @@ type Rows struct {
 	Flags []uint16 // of package quality: what was wrong with the samples of the row's entity; nil: nothing, in any row
 
 	Origin Origin // of all rows
+
+	// OutOfRange counts by feature the values that the tick gave and the valid range or the
+	// type refused: they are NULL, or in no row at all. Nil: none were.
+	OutOfRange []uint64
+}
+
+// Refuse counts a value of a feature that is out of range.
+func (r *Rows) Refuse(feature int) {
+	if r.OutOfRange == nil {
+		r.OutOfRange = make([]uint64, len(r.View.Features))
+	}
+	r.OutOfRange[feature]++
+}
+
+// Keep leaves the rows for which keep is true, in place. keep is as long as Tick.
+func (r *Rows) Keep(keep []bool) {
+	r.Tick, r.Known = kept(r.Tick, keep), kept(r.Known, keep)
+	if r.Flags != nil {
+		r.Flags = kept(r.Flags, keep)
+	}
+	for k := range r.Keys {
+		r.Keys[k] = kept(r.Keys[k], keep)
+	}
+	for i := range r.Cols {
+		if c := &r.Cols[i]; c.Str != nil {
+			c.Str = kept(c.Str, keep)
+		} else {
+			c.Num = kept(c.Num, keep)
+		}
+	}
+}
+
+func kept[T any](s []T, keep []bool) []T {
+	out := s[:0]
+	for i, k := range keep {
+		if k {
+			out = append(out, s[i])
+		}
+	}
+	return out
 }
 
 // Origin says what computed a row.

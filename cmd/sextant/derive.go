@@ -19,7 +19,7 @@ const (
 	deriveWrite   = 5 * time.Second  // from the end of lateness until rows of a tick are written
 	deriveSettle  = 2 * time.Second  // clocks that differ, and inserts under way
 	deriveWait    = 30 * time.Second // for the group of the task events, in one round
-	deriveCatchUp = 30               // ticks
+	deriveCatchUp = time.Hour        // that is made up for after a stop, beside the newest ticks
 )
 
 // deriving is what the owner of partition 0 of the task events does beside: one member of the

@@ -36,7 +36,7 @@ to it. Views of SQL are asked of the store again, tick by tick.`,
 	f.StringVar(&o.from, "from", "", "first tick: RFC 3339 with a zone, or how long ago, as 24h")
 	f.StringVar(&o.to, "to", "", "the tick after the last, likewise; default: as far as rows are stored")
 	f.StringSliceVar(&o.nodes, "nodes", nil, "only these nodes, separated by commas")
-	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once")
+	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once; of a view of SQL, hours")
 	f.BoolVar(&o.again, "again", false, "begin anew, whatever a run before has done")
 	onStore(cmd, func(cmd *cobra.Command, _ []string, cfg *Config, db *clickhouse.DB) error {
 		return o.run(cmd, cfg, db)
@@ -89,16 +89,18 @@ func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB
 	if v.Push {
 		return backfill.Progress{}, exit.Usage(fmt.Errorf("%s is pushed: nothing here computes its rows", v.Ref()))
 	}
-	if v.SQL != "" {
-		if len(o.nodes) > 0 {
-			return backfill.Progress{}, exit.Usage(fmt.Errorf("--nodes: %s spans nodes", v.Ref()))
-		}
-		return backfill.RunSQL(ctx, sqlStore{db.NewDeriveStore(), db}, v, deriveSchedule(cfg), r, moved)
+	if v.SQL != "" && len(o.nodes) > 0 {
+		return backfill.Progress{}, exit.Usage(fmt.Errorf("--nodes: %s spans nodes", v.Ref()))
 	}
 	job := ""
 	if !o.again {
 		// The end is not in it when it is open: what is new then is a part of its own.
 		job = fmt.Sprintf("%s %.12s from %d to %s nodes %x", v.Ref(), v.Hash(), r.From, o.to, xxhash.Sum64String(fmt.Sprint(r.Nodes)))
+	}
+	if v.SQL != "" {
+		return backfill.RunSQL(ctx, sqlStore{db.NewDeriveStore(), db}, store, backfill.SQLConfig{
+			View: v, Schedule: deriveSchedule(cfg), Job: job, From: r.From, To: r.To, Parallel: o.parallel, Moved: moved,
+		})
 	}
 	return backfill.Run(ctx, store, backfill.Config{
 		Views: []*features.View{v}, Job: job, Nodes: r.Nodes, From: r.From, To: r.To,

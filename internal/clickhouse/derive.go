@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,15 +34,16 @@ const taskLogDays = 35
 type DeriveStore struct {
 	db     *DB
 	outage outage
+	tasks  snapshots
 
 	mu      sync.Mutex
-	carried map[int64]bool       // guarded by mu: days, in unix ms, that task_log has whole
-	runs    map[derive.At]uint64 // guarded by mu: snapshots of the tasks
+	carried map[int64]bool // guarded by mu: days, in unix ms, that task_log has whole
 }
 
-// NewDeriveStore returns the store of views of SQL. It has nothing to close.
+// NewDeriveStore returns the store of views of SQL. It has nothing to close: what it leaves in
+// task_snapshots goes within an hour.
 func (db *DB) NewDeriveStore() *DeriveStore {
-	return &DeriveStore{db: db, outage: outage{log: db.log}, carried: map[int64]bool{}, runs: map[derive.At]uint64{}}
+	return &DeriveStore{db: db, outage: outage{log: db.log}, tasks: snapshots{db: db}, carried: map[int64]bool{}}
 }
 
 // sqlOf is the query of a view for this installation, over the snapshot of the tasks. Times
@@ -60,11 +60,13 @@ func parameterTime(ms int64) string {
 
 // question carries the times and the limits of a query.
 func (db *DB) question(ctx context.Context, at derive.At, run uint64) context.Context {
-	settings := ch.Settings{
-		"max_execution_time": deriveSeconds,
-		"max_memory_usage":   deriveMemory,
-		"max_result_rows":    deriveRows,
-	}
+	return db.asking(ctx, at, run, ch.Settings{})
+}
+
+func (db *DB) asking(ctx context.Context, at derive.At, run uint64, settings ch.Settings) context.Context {
+	settings["max_execution_time"] = deriveSeconds
+	settings["max_memory_usage"] = deriveMemory
+	settings["max_result_rows"] = deriveRows
 	if db.cfg.Cluster != "" {
 		settings["distributed_product_mode"] = "global"
 	}
@@ -72,9 +74,16 @@ func (db *DB) question(ctx context.Context, at derive.At, run uint64) context.Co
 		ch.WithParameters(ch.Parameters{"tick": parameterTime(at.Tick), "known": parameterTime(at.Known), "run": strconv.FormatUint(run, 10)}))
 }
 
+// reading is question for text that comes from a definition: what it says can neither write nor
+// change a setting, whatever is in it. The limits hold for it, and what it may name is
+// up to the rights of the user.
+func (db *DB) reading(ctx context.Context, at derive.At, run uint64) context.Context {
+	return db.asking(ctx, at, run, ch.Settings{"readonly": 1})
+}
+
 // Derive evaluates the query of v, after Prepare.
 func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At) (*features.Rows, error) {
-	run := s.runOf(at)
+	run := s.tasks.run(at)
 	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
 	defer cancel()
 	var columns []string
@@ -86,7 +95,7 @@ func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At
 		columns = append(columns, c.Read())
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM (\n" + s.db.names.sqlOf(v) + "\n)"
-	rows, err := s.db.conn.Query(s.db.question(ctx, at, run), text)
+	rows, err := s.db.conn.Query(s.db.reading(ctx, at, run), text)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", v.Ref(), err)
 	}
@@ -119,42 +128,19 @@ func (s *DeriveStore) insert(ctx context.Context, st *step) error {
 // Prepare carries the living tasks into the day of the tick, once, and takes a snapshot of
 // the tasks, which all views of the tick share.
 func (s *DeriveStore) Prepare(ctx context.Context, at derive.At) error {
-	if err := s.carryOnce(ctx, at.Known-at.Known%(24*time.Hour).Milliseconds()); err != nil {
+	if err := s.carryOnce(ctx, dayOf(at.Known)); err != nil {
 		return err
 	}
-	text, err := renderFile(schema.Files, "queries/task_snapshot.sql", s.db.names)
-	if err != nil {
-		return err
-	}
-	run := rand.Uint64()
-	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
-	defer cancel()
-	if err := s.db.conn.Exec(s.db.question(ctx, at, run), text); err != nil {
-		return fmt.Errorf("snapshot of the tasks: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.runs[at] = run
-	return nil
+	return s.tasks.make(ctx, at)
 }
 
-// Release drops the snapshot of Prepare.
+// Release lets go of the snapshot of Prepare.
 func (s *DeriveStore) Release(ctx context.Context, at derive.At) error {
-	run := s.runOf(at)
-	s.mu.Lock()
-	delete(s.runs, at)
-	s.mu.Unlock()
-	if err := s.db.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s%s DROP PARTITION %d", s.db.names.Local("task_snapshots"), s.db.names.OnCluster(), run)); err != nil {
-		return fmt.Errorf("drop the snapshot of the tasks: %w", err)
-	}
-	return nil
+	return s.tasks.release(ctx, at)
 }
 
-func (s *DeriveStore) runOf(at derive.At) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.runs[at]
-}
+// Flush drops all snapshots that were let go of.
+func (s *DeriveStore) Flush(ctx context.Context) error { return s.tasks.drop(ctx, 0) }
 
 // carryOnce makes task_log whole for a day, unix ms.
 func (s *DeriveStore) carryOnce(ctx context.Context, day int64) error {
@@ -196,42 +182,46 @@ func (s *DeriveStore) carry(ctx context.Context, day int64) error {
 	return s.Done(ctx, "task_log", derive.At{Tick: day, Known: day}, 0)
 }
 
-// Breaches keeps what the query of broken promises gives.
+// Breaches keeps what the query of broken promises gives. At most ticks nothing new is broken,
+// which costs one question.
 func (s *DeriveStore) Breaches(ctx context.Context, at derive.At) (int, error) {
-	run := s.runOf(at)
-	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
+	asked, cancel := context.WithTimeout(s.db.question(ctx, at, s.tasks.run(at)), 2*deriveSeconds*time.Second)
 	defer cancel()
-	before, err := s.breachesAt(ctx, at)
+	data, err := s.breachData(ctx)
 	if err != nil {
 		return 0, err
 	}
-	data := breachData{names: s.db.names}
-	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'node_monitoring'", s.db.cfg.Database).Scan(&data.views); err != nil {
+	var fresh uint64
+	if err := s.db.conn.QueryRow(asked, "WITH "+data.Broken+" SELECT count() FROM fresh").Scan(&fresh); err != nil {
 		return 0, fmt.Errorf("find breaches: %w", err)
+	}
+	if fresh == 0 {
+		return 0, nil
 	}
 	text, err := renderFile(schema.Files, "queries/sla_breaches.sql", data)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.db.conn.Exec(s.db.question(ctx, at, run), text); err != nil {
+	if err := s.db.conn.Exec(asked, text); err != nil {
 		return 0, fmt.Errorf("find breaches: %w", err)
 	}
-	after, err := s.breachesAt(ctx, at)
-	return max(after-before, 0), err
+	return int(fresh), nil
 }
 
-func (s *DeriveStore) breachesAt(ctx context.Context, at derive.At) (int, error) {
-	var n uint64
-	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM "+s.db.names.Table("sla_events")+" FINAL WHERE tick = fromUnixTimestamp64Milli(toInt64(?), 'UTC')", at.Tick).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count breaches: %w", err)
-	}
-	return int(n), nil
-}
-
-// breachData is what the query of broken promises is filled with.
+// breachData is what the queries of broken promises are filled with.
 type breachData struct {
 	names
-	views uint64
+	views  uint64
+	Broken string // queries/sla_broken.sql
+}
+
+func (s *DeriveStore) breachData(ctx context.Context) (d breachData, err error) {
+	d.names = s.db.names
+	if err := s.db.conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = ? AND name = 'node_monitoring'", s.db.cfg.Database).Scan(&d.views); err != nil {
+		return d, fmt.Errorf("find breaches: %w", err)
+	}
+	d.Broken, err = renderFile(schema.Files, "queries/sla_broken.sql", d)
+	return d, err
 }
 
 // Monitored says whether the store has the view node_monitoring, whose features tell how
@@ -242,21 +232,22 @@ func (d breachData) Monitored() bool { return d.views > 0 }
 // without a value to reckon with, and those that were not there when the tick closed.
 func (breachData) Unfit() uint16 { return quality.Unusable | quality.Late }
 
-// Progress gives the last tick of each job.
-func (s *DeriveStore) Progress(ctx context.Context) (map[string]int64, error) {
-	rows, err := s.db.conn.Query(ctx, "SELECT view, toUnixTimestamp64Milli(max(tick)) FROM "+s.db.names.Table("derived_ticks")+" GROUP BY view")
+// Progress gives the ticks of each job, those since a time one by one.
+func (s *DeriveStore) Progress(ctx context.Context, since int64) (map[string]derive.Done, error) {
+	rows, err := s.db.conn.Query(ctx, "SELECT view, toUnixTimestamp64Milli(min(tick)), toUnixTimestamp64Milli(max(tick)),"+
+		" groupUniqArrayIf(toUnixTimestamp64Milli(tick), tick >= fromUnixTimestamp64Milli(toInt64(?), 'UTC')) FROM "+s.db.names.Table("derived_ticks")+" GROUP BY view", since)
 	if err != nil {
 		return nil, fmt.Errorf("read derived_ticks: %w", err)
 	}
 	defer rows.Close()
-	out := map[string]int64{}
+	out := map[string]derive.Done{}
 	for rows.Next() {
 		var job string
-		var tick int64
-		if err := rows.Scan(&job, &tick); err != nil {
+		var d derive.Done
+		if err := rows.Scan(&job, &d.First, &d.Last, &d.Ticks); err != nil {
 			return nil, fmt.Errorf("read derived_ticks: %w", err)
 		}
-		out[job] = tick
+		out[job] = d
 	}
 	return out, rows.Err()
 }
@@ -277,7 +268,7 @@ func (s *DeriveStore) Done(ctx context.Context, job string, at derive.At, rows i
 // checkSQL asks the server what columns the query of v has, and wants those of the view.
 // Their order and width do not matter; a number for a number does.
 func (db *DB) checkSQL(ctx context.Context, v *features.View) error {
-	rows, err := db.conn.Query(db.question(ctx, derive.At{}, 0), "DESCRIBE TABLE (\n"+db.names.sqlOf(v)+"\n)")
+	rows, err := db.conn.Query(db.reading(ctx, derive.At{}, 0), "DESCRIBE TABLE (\n"+db.names.sqlOf(v)+"\n)")
 	if err != nil {
 		return fmt.Errorf("sql: %w", err)
 	}

@@ -430,8 +430,10 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Progress(t.Context())
-	if err != nil || len(got) != 1 || got["v@v1"] != t0+30_000 {
+	got, err := s.Progress(t.Context(), t0+15_000)
+	d := got["v@v1"]
+	slices.Sort(d.Ticks)
+	if err != nil || len(got) != 1 || d.First != t0+10_000 || d.Last != t0+30_000 || !slices.Equal(d.Ticks, []int64{t0 + 20_000, t0 + 30_000}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if rows := told(t, db, "view; s:tick; s:known; rows", "derived_ticks FINAL ORDER BY tick"); !slices.Equal(rows, []string{"v@v1 10 20 5", "v@v1 20 30 5", "v@v1 30 40 5"}) {

@@ -84,13 +84,18 @@ func (n names) JoinLocally() string {
 	return "\nSETTINGS distributed_product_mode = 'local'"
 }
 
+// groups are the kinds of tasks that stand for others.
+const groups = "('podgroup', 'workload')"
+
+// Owning says that an event names owners that stand for its task.
+func (names) Owning() string { return "kind NOT IN " + groups }
+
 // Counted is 1 for a task that counts where tasks are added up, and 0 for one that stands for
 // others: a group, what a queue admits, and who owns a task, such as a Job its pods. rows is the
 // table of events and which of them to look at.
-func (names) Counted(rows, which string) string {
-	const groups = "('podgroup', 'workload')"
+func (n names) Counted(rows, which string) string {
 	return "kind NOT IN " + groups + " AND (cluster, task) NOT IN (SELECT cluster, arrayJoin(owner_ids) FROM " + rows +
-		" WHERE " + which + " AND kind NOT IN " + groups + ")"
+		" WHERE " + which + " AND " + n.Owning() + ")"
 }
 
 // accounts is what the views of schema/sql are filled with: the names, and how far back the

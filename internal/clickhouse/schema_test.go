@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"sextant/features"
+	"sextant/pipeline/derive"
 	schema "sextant/schema/sql"
 )
 
@@ -34,8 +35,10 @@ func rendered(t *testing.T, n names) string {
 				data = promData{Names: n, IDs: "1, 2", Visible: visible(), Label: "node", Limit: 100}
 			case strings.Contains(f, "/asof_"):
 				data = asOfData{viewData: viewData{names: n, v: v}, Sources: sourcesOf(v, true), AsCorrected: true, From: 0, To: 60_000}
-			case strings.HasSuffix(f, "sla_breaches.sql"):
-				data = breachData{names: n, views: 1}
+			case strings.Contains(f, "/sla_"):
+				data = breachData{names: n, views: 1, Broken: "    fresh AS (SELECT …) -- queries/sla_broken.sql\n"}
+			case strings.HasSuffix(f, "task_snapshot_next.sql"):
+				data = nextData{n, derive.At{Tick: 120_000, Known: 130_000}}
 			case dir == "views":
 				data = accounts{names: n, days: 30}
 			}

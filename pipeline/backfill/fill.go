@@ -40,7 +40,7 @@ func fill(fresh, have *features.Rows) Counts {
 		c.Filled += filled
 		c.Differ += differ
 	}
-	filter(fresh, keep)
+	fresh.Keep(keep)
 	c.Stored = len(fresh.Tick)
 	c.Same = c.Rows - c.Stored
 	return c
@@ -86,7 +86,7 @@ func changed(fresh, have *features.Rows) Counts {
 			}
 		}
 	}
-	filter(fresh, keep)
+	fresh.Keep(keep)
 	c.Stored = len(fresh.Tick)
 	c.Same = c.Rows - c.Stored
 	return c
@@ -126,31 +126,4 @@ func equal(a *features.Column, i int, b *features.Column, j int) bool {
 		return a.Str[i] == b.Str[j]
 	}
 	return math.Float64bits(a.Num[i]) == math.Float64bits(b.Num[j]) || null(a, i) && null(b, j)
-}
-
-func filter(r *features.Rows, keep []bool) {
-	r.Tick, r.Known = kept(r.Tick, keep), kept(r.Known, keep)
-	if r.Flags != nil {
-		r.Flags = kept(r.Flags, keep)
-	}
-	for k := range r.Keys {
-		r.Keys[k] = kept(r.Keys[k], keep)
-	}
-	for i := range r.Cols {
-		if c := &r.Cols[i]; c.Str != nil {
-			c.Str = kept(c.Str, keep)
-		} else {
-			c.Num = kept(c.Num, keep)
-		}
-	}
-}
-
-func kept[T any](s []T, keep []bool) []T {
-	out := s[:0]
-	for i, k := range keep {
-		if k {
-			out = append(out, s[i])
-		}
-	}
-	return out
 }

@@ -1,41 +1,105 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"sextant/features"
 	"sextant/pipeline/derive"
 )
 
 // Spanning is a store that evaluates views of SQL: the part of derive.Store that a backfill
-// needs, and what is stored already.
+// needs, and what is stored already. It may be asked for several ticks at once.
 type Spanning interface {
 	Prepare(ctx context.Context, at derive.At) error
 	Release(ctx context.Context, at derive.At) error
 	Derive(ctx context.Context, v *features.View, at derive.At) (*features.Rows, error)
 	WriteDerived(ctx context.Context, rows *features.Rows, at derive.At) error
 	RowsBetween(ctx context.Context, v *features.View, from, to int64) (*features.Rows, error)
+	// Flush lets go of all that Release kept for the ticks to come.
+	Flush(ctx context.Context) error
 }
 
-// RunSQL computes and stores the rows of a view of SQL, for ticks in [from, to), unix ms, as of
-// the known times that the schedule gives live ticks.
-func RunSQL(ctx context.Context, store Spanning, v *features.View, s derive.Schedule, span Range, moved func(Progress)) (Progress, error) {
-	step := v.Interval.Milliseconds()
-	span.From = (span.From + step - 1) / step * step
-	t := newTeller(moved)
-	t.total(max(span.To-span.From+step-1, 0) / step)
-	for tick := span.From; tick < span.To; tick += step {
-		if ctx.Err() != nil {
-			return t.progress(), context.Cause(ctx)
+// Notes remembers which parts of a job are done. A Store is one.
+type Notes interface {
+	Progress(ctx context.Context, job string) (map[string]bool, error)
+	Done(ctx context.Context, job, part string, c Counts) error
+}
+
+// SQLConfig of a backfill of a view of SQL. Zero values take the defaults that the fields name.
+type SQLConfig struct {
+	View     *features.View
+	Schedule derive.Schedule // gives each tick the known time that it has live
+	Job      string          // what is done of a job of that name is not done again; "": all is done
+	From, To int64           // ticks in [From, To), unix ms
+	Segment  time.Duration   // what is done or not, 1 h
+	Parallel int             // segments at once, 1
+	Moved    func(Progress)
+}
+
+// RunSQL computes and stores the rows of cfg. What it has stored when it fails or ctx ends is
+// not computed again by a run of the same job.
+func RunSQL(ctx context.Context, store Spanning, notes Notes, cfg SQLConfig) (p Progress, err error) {
+	step := cfg.View.Interval.Milliseconds()
+	cfg.From = (cfg.From + step - 1) / step * step
+	done := map[string]bool{}
+	if cfg.Job != "" {
+		if done, err = notes.Progress(ctx, cfg.Job); err != nil {
+			return p, err
 		}
-		c, err := tickSQL(ctx, store, v, s.At(tick))
-		if err != nil {
-			return t.progress(), err
-		}
-		t.moved(Progress{Done: 1, Counts: c})
 	}
-	return t.progress(), nil
+	t := newTeller(cfg.Moved)
+	t.total(max(cfg.To-cfg.From+step-1, 0) / step)
+	// Room is let go of even where ctx has ended.
+	defer func() { err = errors.Join(err, store.Flush(context.WithoutCancel(ctx))) }()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(cmp.Or(cfg.Parallel, 1))
+	for _, s := range cfg.segments(step) {
+		if done[s.name] {
+			t.moved(Progress{Done: (s.To - s.From + step - 1) / step})
+			continue
+		}
+		g.Go(func() error { return cfg.segment(ctx, store, notes, s, t) })
+	}
+	err = g.Wait()
+	return t.progress(), err
+}
+
+// segments cut the range. Their bounds do not depend on where it begins, so a job that is given a
+// later end keeps what is done.
+func (c *SQLConfig) segments(step int64) (out []part) {
+	length := max(cmp.Or(c.Segment, time.Hour).Milliseconds()/step, 1) * step
+	for from := c.From; from < c.To; {
+		to := min(from-from%length+length, c.To)
+		out = append(out, part{Range{From: from, To: to}, fmt.Sprintf("%d-%d", from, to)})
+		from = to
+	}
+	return out
+}
+
+// segment computes one segment, tick by tick.
+func (c *SQLConfig) segment(ctx context.Context, store Spanning, notes Notes, s part, t *teller) error {
+	var all Counts
+	for tick := s.From; tick < s.To; tick += c.View.Interval.Milliseconds() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		counts, err := tickSQL(ctx, store, c.View, c.Schedule.At(tick))
+		if err != nil {
+			return err
+		}
+		all.add(counts)
+		t.moved(Progress{Done: 1, Counts: counts})
+	}
+	if c.Job == "" {
+		return nil
+	}
+	return notes.Done(ctx, c.Job, s.name, all)
 }
 
 func tickSQL(ctx context.Context, store Spanning, v *features.View, at derive.At) (c Counts, err error) {

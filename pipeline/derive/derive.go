@@ -18,31 +18,28 @@ type At struct{ Tick, Known int64 }
 type Schedule struct {
 	Delay   time.Duration // from a tick to its known time: lateness, and until rows are written
 	Settle  time.Duration // from the known time until the store is asked
-	CatchUp int           // ticks of one job that are made up for after a stop, at most
+	CatchUp time.Duration // how far back ticks are made up for after a stop
 }
 
 // At is the tick with its known time.
 func (s Schedule) At(tick int64) At { return At{tick, tick + s.Delay.Milliseconds()} }
 
-// Due returns the ticks of a job that are due at now and come after last, oldest first, and
-// how many older ones are given up. last is 0 for a job that never ran: it begins with the
-// newest tick. Times are unix ms.
-func (s Schedule) Due(interval time.Duration, last, now int64) (due []int64, skipped int64) {
+// newest is the newest tick of a job that is due at now, unix ms.
+func (s Schedule) newest(interval time.Duration, now int64) int64 {
 	step := interval.Milliseconds()
 	ready := now - s.Delay.Milliseconds() - s.Settle.Milliseconds()
-	newest := ready - ready%step
-	if last == 0 {
-		last = newest - step
-	}
-	first := last - last%step + step
-	if n := (newest-first)/step + 1; n > int64(s.CatchUp) {
-		skipped = n - int64(s.CatchUp)
-		first += skipped * step
-	}
-	for t := first; t <= newest; t += step {
-		due = append(due, t)
-	}
-	return due, skipped
+	return ready - ready%step
+}
+
+// oldest is the oldest tick of a job that is still made up for at now, unix ms: the newest is
+// in any case.
+func (s Schedule) oldest(interval time.Duration, now int64) int64 {
+	return s.newest(interval, now) - int64(max(s.CatchUp-1, 0)/interval)*interval.Milliseconds()
+}
+
+// since is the time before which no tick is made up for at now, unix ms.
+func (s Schedule) since(now int64) int64 {
+	return now - (s.Delay + s.Settle + s.CatchUp).Milliseconds()
 }
 
 // Next is when the next tick of a job is due, unix ms.
@@ -55,7 +52,7 @@ func (s Schedule) Next(interval time.Duration, now int64) int64 {
 // Counts says what became of the values of one feature that are not stored, and of the
 // entities of a view that are not.
 type Counts struct {
-	OutOfRange []uint64 // by feature: outside the valid range or the type, NULL
+	OutOfRange []uint64 // by feature: outside the valid range or the type, NULL; nil: none
 	Duplicates int      // entities that the query gave more than one row for, left out
 	Nameless   int      // rows with an empty key, left out
 }
@@ -65,13 +62,13 @@ type Counts struct {
 // without a value is left out.
 func Clean(raw *features.Rows) (*features.Rows, Counts) {
 	v := raw.View
-	counts := Counts{OutOfRange: make([]uint64, len(v.Features))}
+	var counts Counts
 	for i := range v.Features {
 		f := &v.Features[i]
 		for row, x := range raw.Cols[i].Num {
 			num, ok := evaluate.Convert(f, x)
 			if !ok {
-				counts.OutOfRange[i]++
+				raw.Refuse(i)
 			}
 			raw.Cols[i].Num[row] = num
 		}
@@ -80,7 +77,9 @@ func Clean(raw *features.Rows) (*features.Rows, Counts) {
 	for row := range keep {
 		keep[row] = keep[row] && hasValue(raw, row)
 	}
-	return filter(raw, keep), counts
+	raw.Keep(keep)
+	counts.OutOfRange = raw.OutOfRange
+	return raw, counts
 }
 
 // entities says which rows stand for one entity alone.
@@ -119,30 +118,4 @@ func hasValue(r *features.Rows, row int) bool {
 		}
 	}
 	return false
-}
-
-// filter keeps rows in place.
-func filter(r *features.Rows, keep []bool) *features.Rows {
-	r.Tick, r.Known = kept(r.Tick, keep), kept(r.Known, keep)
-	for k := range r.Keys {
-		r.Keys[k] = kept(r.Keys[k], keep)
-	}
-	for i := range r.Cols {
-		if c := &r.Cols[i]; c.Str != nil {
-			c.Str = kept(c.Str, keep)
-		} else {
-			c.Num = kept(c.Num, keep)
-		}
-	}
-	return r
-}
-
-func kept[T any](s []T, keep []bool) []T {
-	out := s[:0]
-	for i, k := range keep {
-		if k {
-			out = append(out, s[i])
-		}
-	}
-	return out
 }

@@ -10,22 +10,33 @@ import (
 )
 
 func TestDue(t *testing.T) {
-	s := Schedule{Delay: 10 * time.Second, Settle: 2 * time.Second, CatchUp: 3}
+	s := Schedule{Delay: 10 * time.Second, Settle: 2 * time.Second, CatchUp: 30 * time.Second}
 	for _, c := range []struct {
-		name      string
-		last, now int64 // s
-		due       []int64
-		skipped   int64
+		name    string
+		done    Done // s
+		now     int64
+		due     []int64
+		skipped int64
 	}{
-		{"never ran: the newest", 0, 1032, []int64{1020}, 0},
-		{"not yet", 1020, 1041, nil, 0},
-		{"on the dot", 1020, 1042, []int64{1030}, 0},
-		{"two behind", 1000, 1039, []int64{1010, 1020}, 0},
-		{"too many", 900, 1032, []int64{1000, 1010, 1020}, 9},
-		{"the clock went back", 1020, 900, nil, 0},
-		{"last is no tick of the interval", 1003, 1032, []int64{1010, 1020}, 0},
+		{"never ran: the newest", Done{}, 1032, []int64{1020}, 0},
+		{"not yet", Done{1000, 1020, []int64{1000, 1010, 1020}}, 1041, nil, 0},
+		{"on the dot", Done{1000, 1020, []int64{1000, 1010, 1020}}, 1042, []int64{1030}, 0},
+		{"two behind", Done{1000, 1000, []int64{1000}}, 1039, []int64{1010, 1020}, 0},
+		{"a gap in the middle", Done{900, 1020, []int64{1000, 1020}}, 1039, []int64{1010}, 0},
+		{"before the first there is no gap", Done{1010, 1010, []int64{1010}}, 1039, []int64{1020}, 0},
+		{"too many", Done{900, 900, nil}, 1032, []int64{1000, 1010, 1020}, 9},
+		{"the clock went back", Done{1000, 1020, []int64{1000, 1010, 1020}}, 900, nil, 0},
+		{"last is no tick of the interval", Done{1003, 1003, []int64{1003}}, 1032, []int64{1010, 1020}, 0},
 	} {
-		due, skipped := s.Due(10*time.Second, c.last*1000, c.now*1000)
+		j := &job{interval: 10 * time.Second}
+		if now := c.now * 1000; c.done.Last > 0 {
+			d := Done{c.done.First * 1000, c.done.Last * 1000, nil}
+			for _, x := range c.done.Ticks {
+				d.Ticks = append(d.Ticks, x*1000)
+			}
+			j.resume(d, s.since(now))
+		}
+		due, skipped := j.due(s, c.now*1000)
 		for i := range due {
 			due[i] /= 1000
 		}
@@ -38,6 +49,16 @@ func TestDue(t *testing.T) {
 	}
 	if got := s.Next(10*time.Second, 1_042_000); got != 1_052_000 {
 		t.Errorf("next %d", got)
+	}
+}
+
+// A view whose interval is longer than what is made up for has its newest tick all the same.
+func TestDueOfALongInterval(t *testing.T) {
+	s := Schedule{CatchUp: 30 * time.Second}
+	j := &job{interval: time.Minute}
+	j.resume(Done{600_000, 600_000, nil}, s.since(741_000))
+	if due, skipped := j.due(s, 741_000); !slices.Equal(due, []int64{720_000}) || skipped != 1 {
+		t.Errorf("%v, %d skipped", due, skipped)
 	}
 }
 

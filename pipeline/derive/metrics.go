@@ -1,11 +1,9 @@
 package derive
 
 import (
-	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"sextant/features"
 )
 
 // Metrics count what the jobs did. A job is a view, as name@version, or sla_events.
@@ -32,7 +30,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "sextant", Subsystem: "derive", Name: "duration_seconds",
 			Help: "Time to evaluate and store a tick of a job.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12)}, []string{"job"}),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "sextant", Subsystem: "derive", Name: "lag_seconds",
-			Help: "How long after its tick the last rows of a job were stored."}, []string{"job"}),
+			Help: "How long after its tick the newest rows of a job were stored."}, []string{"job"}),
 		waits: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "sextant", Subsystem: "derive", Name: "waits_total",
 			Help: "Rounds that were put off because task events were not stored in time."}),
 	}
@@ -42,17 +40,19 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) faults(v *features.View, c Counts) {
-	for i, n := range c.OutOfRange {
+// tick counts what a job gave, once its rows are durable: an attempt that failed is made again
+// and counts nothing.
+func (m *Metrics) tick(job string, got outcome, took time.Duration) {
+	m.seconds.WithLabelValues(job).Observe(took.Seconds())
+	m.rows.WithLabelValues(job).Add(float64(got.rows))
+	if got.view == nil {
+		return
+	}
+	for i, n := range got.counts.OutOfRange {
 		if n > 0 {
-			m.values.WithLabelValues(v.Ref(), v.Features[i].Name, "out_of_range").Add(float64(n))
+			m.values.WithLabelValues(got.view.Ref(), got.view.Features[i].Name, "out_of_range").Add(float64(n))
 		}
 	}
-	m.values.WithLabelValues(v.Ref(), "", "duplicate").Add(float64(c.Duplicates))
-	m.values.WithLabelValues(v.Ref(), "", "empty_key").Add(float64(c.Nameless))
-}
-
-func sorted(ticks []int64) []int64 {
-	slices.Sort(ticks)
-	return ticks
+	m.values.WithLabelValues(got.view.Ref(), "", "duplicate").Add(float64(got.counts.Duplicates))
+	m.values.WithLabelValues(got.view.Ref(), "", "empty_key").Add(float64(got.counts.Nameless))
 }

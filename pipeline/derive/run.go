@@ -3,6 +3,7 @@ package derive
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"sextant/features"
@@ -11,7 +12,8 @@ import (
 // Store evaluates in SQL and keeps the results. Every method may be called again with the
 // same arguments and leaves the same rows.
 type Store interface {
-	// Prepare makes the store ready for questions about a tick, until Release.
+	// Prepare makes the store ready for questions about a tick, until Release, which may keep
+	// what the next Prepare can use.
 	Prepare(ctx context.Context, at At) error
 	Release(ctx context.Context, at At) error
 	// Derive evaluates the view, as its query gives it.
@@ -20,8 +22,9 @@ type Store interface {
 	WriteDerived(ctx context.Context, rows *features.Rows, at At) error
 	// Breaches finds the promises that were broken by the tick and keeps those that are new.
 	Breaches(ctx context.Context, at At) (found int, err error)
-	// Progress gives the last tick of each job, unix ms.
-	Progress(ctx context.Context) (map[string]int64, error)
+	// Progress gives the ticks that each job has all rows of, those since a time, unix ms,
+	// one by one. A job that has none is not in it.
+	Progress(ctx context.Context, since int64) (map[string]Done, error)
 	// Done notes that a job has all rows of the tick.
 	Done(ctx context.Context, job string, at At, rows int) error
 }
@@ -43,15 +46,6 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// job is a view, or the search for breaches.
-type job struct {
-	name     string
-	interval time.Duration
-	do       func(ctx context.Context, at At) (rows int, err error)
-	last     int64 // unix ms; 0: not known
-	failing  bool
-}
-
 // runner has what its jobs share.
 type runner struct {
 	Config
@@ -60,7 +54,8 @@ type runner struct {
 	waiting bool // for the stream, longer than a round
 }
 
-// Run evaluates every tick when it is due, until ctx ends. A job that fails is counted,
+// Run evaluates every tick when it is due, until ctx ends. After a stop the newest tick comes
+// first, and what was missed is made up for while no newer tick is due. A job that fails is counted,
 // named when it begins to, tried again when the next tick is due, and stops no other.
 func Run(ctx context.Context, store Store, cfg Config) error {
 	r := &runner{Config: cfg, store: store}
@@ -72,16 +67,23 @@ func Run(ctx context.Context, store Store, cfg Config) error {
 	}
 	for _, v := range cfg.Views {
 		if v.SQL != "" {
-			r.jobs = append(r.jobs, &job{name: v.Ref(), interval: v.Interval, do: func(ctx context.Context, at At) (int, error) { return r.view(ctx, v, at) }})
+			r.jobs = append(r.jobs, &job{name: v.Ref(), interval: v.Interval, do: func(ctx context.Context, at At) (outcome, error) { return r.view(ctx, v, at) }})
 		}
 	}
-	r.jobs = append(r.jobs, &job{name: Breaches, interval: breachInterval, do: store.Breaches})
+	r.jobs = append(r.jobs, &job{name: Breaches, interval: breachInterval, do: func(ctx context.Context, at At) (outcome, error) {
+		found, err := store.Breaches(ctx, at)
+		return outcome{rows: found}, err
+	}})
 	if err := r.resume(ctx); err != nil {
 		return err
 	}
 	for {
-		if err := r.round(ctx, time.Now().UnixMilli()); err != nil {
+		now := time.Now().UnixMilli()
+		if err := r.round(ctx, now); err != nil {
 			return err
+		}
+		if r.overtaken(now) {
+			continue
 		}
 		if err := r.rest(ctx); err != nil {
 			return err
@@ -92,10 +94,13 @@ func Run(ctx context.Context, store Store, cfg Config) error {
 // resume reads how far each job came, until the store answers.
 func (r *runner) resume(ctx context.Context) error {
 	for failed := false; ; failed = true {
-		last, err := r.store.Progress(ctx)
+		since := r.Schedule.since(time.Now().UnixMilli())
+		done, err := r.store.Progress(ctx, since)
 		if err == nil {
 			for _, j := range r.jobs {
-				j.last = last[j.name]
+				if d, ok := done[j.name]; ok {
+					j.resume(d, since)
+				}
 			}
 			return nil
 		}
@@ -132,34 +137,57 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// round does all that is due at now, unix ms, tick by tick, and only what the stream held
-// by now is waited for. Its error is ctx's.
+// overtaken says whether a tick is due by now that was not at a time, unix ms.
+func (r *runner) overtaken(then int64) bool {
+	now := time.Now().UnixMilli()
+	for _, j := range r.jobs {
+		if r.Schedule.newest(j.interval, now) > r.Schedule.newest(j.interval, then) {
+			return true
+		}
+	}
+	return false
+}
+
+// round does what is due at now, unix ms, tick by tick, and only what the stream held by now
+// is waited for. Ticks that were missed wait for the next round when a newer one is due. Its
+// error is ctx's.
 func (r *runner) round(ctx context.Context, now int64) error {
-	ticks, due := r.due(now)
-	if len(ticks) == 0 {
+	due, newest := r.due(now)
+	if len(due) == 0 {
 		return nil
 	}
 	if err := r.stored(ctx); err != nil {
 		return ctx.Err()
 	}
 	stuck := map[*job]bool{}
-	for _, tick := range ticks {
-		at := r.Schedule.At(tick)
-		if err := r.store.Prepare(ctx, at); err != nil {
-			r.failed(due[tick][0], at, err)
+	ticks, fresh := order(due, newest)
+	for i, tick := range ticks {
+		jobs := slices.DeleteFunc(due[tick], func(j *job) bool { return stuck[j] })
+		if len(jobs) == 0 {
+			continue
+		}
+		if i >= fresh && r.overtaken(now) {
+			return nil
+		}
+		if err := r.tick(ctx, jobs, r.Schedule.At(tick), stuck); err != nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for _, j := range due[tick] {
-			if !stuck[j] {
-				stuck[j] = !r.tick(ctx, j, at)
-			}
-		}
-		if err := r.store.Release(ctx, at); err != nil && ctx.Err() == nil {
-			r.Log.Warn("the next views of SQL cost more room", "err", err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	}
+	return nil
+}
+
+// tick does jobs at a tick, and says which are stuck. Its error is that of the store, which is
+// told of.
+func (r *runner) tick(ctx context.Context, jobs []*job, at At, stuck map[*job]bool) error {
+	if err := r.store.Prepare(ctx, at); err != nil {
+		r.failed(jobs[0], at, err)
+		return err
+	}
+	for _, j := range jobs {
+		stuck[j] = !r.one(ctx, j, at)
+	}
+	if err := r.store.Release(ctx, at); err != nil && ctx.Err() == nil {
+		r.Log.Warn("the next views of SQL cost more room", "err", err)
 	}
 	return nil
 }
@@ -182,44 +210,41 @@ func (r *runner) stored(ctx context.Context) error {
 	return err
 }
 
-// due are the ticks that are due, oldest first, with their jobs.
-func (r *runner) due(now int64) (ticks []int64, due map[int64][]*job) {
-	due = map[int64][]*job{}
+// due are the ticks that are due, with their jobs, and which of them are the newest of a job.
+func (r *runner) due(now int64) (due map[int64][]*job, newest map[int64]bool) {
+	due, newest = map[int64][]*job{}, map[int64]bool{}
 	for _, j := range r.jobs {
-		own, skipped := r.Schedule.Due(j.interval, j.last, now)
-		if j.last == 0 && len(own) > 0 {
-			j.last = own[0] - j.interval.Milliseconds() // a first tick that fails is tried again
-		}
+		own, skipped := j.due(r.Schedule, now)
 		if skipped > 0 {
 			r.Metrics.skipped.WithLabelValues(j.name).Add(float64(skipped))
-			r.Log.Warn("ticks are given up: too many to make up for", "job", j.name, "ticks", skipped)
-			j.last = own[0] - j.interval.Milliseconds()
+			r.Log.Warn("ticks are given up: too old to make up for", "job", j.name, "ticks", skipped)
 		}
 		for _, t := range own {
 			due[t] = append(due[t], j)
 		}
+		if n := len(own); n > 0 && own[n-1] == r.Schedule.newest(j.interval, now) {
+			newest[own[n-1]] = true
+		}
 	}
-	for t := range due {
-		ticks = append(ticks, t)
-	}
-	return sorted(ticks), due
+	return due, newest
 }
 
-// tick does one job's tick and says whether it went well.
-func (r *runner) tick(ctx context.Context, j *job, at At) bool {
+// one does one job's tick and says whether it went well.
+func (r *runner) one(ctx context.Context, j *job, at At) bool {
 	start := time.Now()
-	rows, err := j.do(ctx, at)
+	got, err := j.do(ctx, at)
 	if err == nil {
-		err = r.store.Done(ctx, j.name, at, rows)
+		err = r.store.Done(ctx, j.name, at, got.rows)
 	}
 	if err != nil {
 		r.failed(j, at, err)
 		return false
 	}
-	j.last = at.Tick
-	r.Metrics.seconds.WithLabelValues(j.name).Observe(time.Since(start).Seconds())
-	r.Metrics.rows.WithLabelValues(j.name).Add(float64(rows))
-	r.Metrics.lag.WithLabelValues(j.name).Set(float64(time.Now().UnixMilli()-at.Tick) / 1000)
+	j.done[at.Tick] = true
+	r.Metrics.tick(j.name, got, time.Since(start))
+	if at.Tick == r.Schedule.newest(j.interval, start.UnixMilli()) {
+		r.Metrics.lag.WithLabelValues(j.name).Set(float64(time.Now().UnixMilli()-at.Tick) / 1000)
+	}
 	if j.failing {
 		j.failing = false
 		r.Log.Info("evaluated in SQL again", "job", j.name)
@@ -236,12 +261,11 @@ func (r *runner) failed(j *job, at At, err error) {
 }
 
 // view evaluates one view and stores its rows.
-func (r *runner) view(ctx context.Context, v *features.View, at At) (int, error) {
+func (r *runner) view(ctx context.Context, v *features.View, at At) (outcome, error) {
 	raw, err := r.store.Derive(ctx, v, at)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
 	rows, counts := Clean(raw)
-	r.Metrics.faults(v, counts)
-	return len(rows.Tick), r.store.WriteDerived(ctx, rows, at)
+	return outcome{len(rows.Tick), v, counts}, r.store.WriteDerived(ctx, rows, at)
 }

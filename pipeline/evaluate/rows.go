@@ -125,6 +125,7 @@ func (x *rowIndex) number(v float64) float64 {
 	num, ok := Convert(x.def, v)
 	if !ok {
 		x.counts.OutOfRange++
+		x.rows.Refuse(x.col)
 	}
 	return num
 }

@@ -1652,41 +1652,11 @@ ORDER BY `node`, tick
 SETTINGS do_not_merge_across_partitions_select_final = 1
 ---- queries/sla_breaches.sql
 -- Keeps the promises that were broken by the tick and are not kept yet, with how the task, its
--- node and its queue stood. Latency is what the task's server measured and exports as
--- task_latency_seconds{task="…"}: the newest sample of the minute before.
+-- node and its queue stood.
 INSERT INTO `sextant`.sla_events (cluster, task, kind, breached, tick, known, promised, measured, state, tenant, queue, type, priority, node, devices,
     waited_seconds, evictions, queue_length, tenant_running, node_tasks, node_cpu_busy, node_memory_used, device_busy, simulated)
 WITH
-    fresh AS
-    (
-        SELECT
-            t.cluster AS cluster, t.task AS task, v.1 AS kind, assumeNotNull(v.2) AS breached, assumeNotNull(v.3) AS promised, assumeNotNull(v.4) AS measured,
-            t.state AS state, t.tenant AS tenant, t.queue AS queue, t.type AS type, t.priority AS priority, t.node AS node,
-            t.queue_seconds AS waited, t.evictions AS evictions, t.simulated AS simulated
-        FROM `sextant`.task_snapshots AS t
-        LEFT JOIN
-        (
-            SELECT n.labels['task'] AS task, argMaxOrNull(s.value, s.ts) AS seconds, max(s.ts) AS at
-            FROM `sextant`.samples AS s
-            INNER JOIN
-            (
-                SELECT id, any(labels) AS labels FROM `sextant`.series WHERE name = 'task_latency_seconds' GROUP BY id
-            ) AS n ON n.id = s.series
-            WHERE s.series IN (SELECT id FROM `sextant`.series WHERE name = 'task_latency_seconds') AND bitAnd(s.flags, 26) = 0
-                AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
-            GROUP BY task
-        ) AS l ON l.task = t.task
-        ARRAY JOIN
-        [
-            ('queue_time', if(t.queue_seconds > t.max_queue_seconds, addMilliseconds(t.waiting_since, toInt64(t.max_queue_seconds * 1000)), NULL),
-                t.max_queue_seconds, t.queue_seconds),
-            ('deadline', if(t.deadline < if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')}), t.deadline, NULL),
-                dateDiff('millisecond', t.began, t.deadline) / 1000, dateDiff('millisecond', t.began, if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')})) / 1000),
-            ('latency', if(t.bound AND l.seconds > t.latency_target_seconds, l.at, NULL), t.latency_target_seconds, l.seconds)
-        ] AS v
-        WHERE t.run = {run:UInt64} AND v.2 IS NOT NULL
-            AND (t.cluster, t.task, v.1) NOT IN (SELECT cluster, task, kind FROM `sextant`.sla_events)
-    )
+    fresh AS (SELECT …) -- queries/sla_broken.sql
 SELECT
     f.cluster, f.task, f.kind, f.breached, {tick:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}, f.promised, f.measured, f.state, f.tenant, f.queue, f.type,
     f.priority, f.node, d.devices, f.waited, f.evictions, q.waiting, n.running, m.tasks,
@@ -1733,6 +1703,51 @@ LEFT JOIN
         AND w.node IN (SELECT node FROM fresh)
     GROUP BY w.node
 ) AS u ON u.node = f.node
+---- queries/sla_broken.sql
+-- The promises of the tasks of a snapshot that are broken, and those of them that no row says yet: no
+-- promise is broken before its task began, so older rows are not read. Latency is what the
+-- task's server measured and exports as task_latency_seconds{task="…"}: the newest sample
+-- of the minute before.
+    broken AS
+    (
+        SELECT
+            t.cluster AS cluster, t.task AS task, v.1 AS kind, assumeNotNull(v.2) AS breached, assumeNotNull(v.3) AS promised, assumeNotNull(v.4) AS measured,
+            t.state AS state, t.tenant AS tenant, t.queue AS queue, t.type AS type, t.priority AS priority, t.node AS node,
+            t.queue_seconds AS waited, t.evictions AS evictions, t.simulated AS simulated, t.began AS began
+        FROM `sextant`.task_snapshots AS t
+        LEFT JOIN
+        (
+            SELECT n.labels['task'] AS task, argMaxOrNull(s.value, s.ts) AS seconds, max(s.ts) AS at
+            FROM `sextant`.samples AS s
+            INNER JOIN
+            (
+                SELECT id, any(labels) AS labels FROM `sextant`.series WHERE name = 'task_latency_seconds' GROUP BY id
+            ) AS n ON n.id = s.series
+            WHERE s.series IN (SELECT id FROM `sextant`.series WHERE name = 'task_latency_seconds') AND bitAnd(s.flags, 26) = 0
+                AND s.ts >= {tick:DateTime64(3, 'UTC')} - INTERVAL 1 MINUTE AND s.ts < {tick:DateTime64(3, 'UTC')} AND NOT isNaN(s.value)
+            GROUP BY task
+        ) AS l ON l.task = t.task
+        ARRAY JOIN
+        [
+            ('queue_time', if(t.queue_seconds > t.max_queue_seconds, addMilliseconds(t.waiting_since, toInt64(t.max_queue_seconds * 1000)), NULL),
+                t.max_queue_seconds, t.queue_seconds),
+            ('deadline', if(t.deadline < if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')}), t.deadline, NULL),
+                dateDiff('millisecond', t.began, t.deadline) / 1000, dateDiff('millisecond', t.began, if(t.ended, t.changed, {tick:DateTime64(3, 'UTC')})) / 1000),
+            ('latency', if(t.bound AND l.seconds > t.latency_target_seconds, l.at, NULL), t.latency_target_seconds, l.seconds)
+        ] AS v
+        WHERE t.run = {run:UInt64} AND v.2 IS NOT NULL
+    ),
+    fresh AS
+    (
+        SELECT *
+        FROM broken
+        WHERE (cluster, task, kind) NOT IN
+        (
+            SELECT cluster, task, kind
+            FROM `sextant`.sla_events
+            WHERE breached >= (SELECT min(least(began, breached)) FROM broken) AND (cluster, task) IN (SELECT cluster, task FROM broken)
+        )
+    )
 ---- queries/task_log_carry.sql
 -- Carries to a day the events of the tasks that had not ended when it began, or had within
 -- the day before. It takes the events of the day itself too: those that came before the table
@@ -1772,6 +1787,38 @@ SELECT {run:UInt64}, cluster, task, state, changed, began, tenant, queue, type, 
     node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
     started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds, counted
 FROM `sextant`.tasks_at(tick = {tick:DateTime64(3, 'UTC')}, known = {known:DateTime64(3, 'UTC')})
+---- queries/task_snapshot_next.sql
+-- The snapshot of a tick, made of one of the same day that is not after it: tasks of which no
+-- event came or happened since are copied, with the times that run on; the others are folded
+-- anew, from all their events, so that it is the whole fold, event by event. An owner that an
+-- event names since takes its task out of what is counted; none comes back within a day.
+INSERT INTO `sextant`.task_snapshots (run, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
+    node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds, counted)
+WITH
+    moved AS
+    (
+        SELECT cluster, task FROM `sextant`.task_log WHERE day = toDate({known:DateTime64(3, 'UTC')}) AND ingest <= {known:DateTime64(3, 'UTC')} AND time < {tick:DateTime64(3, 'UTC')} AND (ingest > fromUnixTimestamp64Milli(toInt64(70000), 'UTC') OR time >= fromUnixTimestamp64Milli(toInt64(120000), 'UTC')) GROUP BY cluster, task
+    )
+SELECT {run:UInt64}, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
+    node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since,
+    if(waited < 0, 0, waited) AS queue_seconds, if(ran < 0, 0, ran) AS run_seconds,
+    was_counted AND (cluster, task) NOT IN (SELECT cluster, arrayJoin(owner_ids) FROM `sextant`.task_log WHERE day = toDate({known:DateTime64(3, 'UTC')}) AND ingest <= {known:DateTime64(3, 'UTC')} AND time < {tick:DateTime64(3, 'UTC')} AND (ingest > fromUnixTimestamp64Milli(toInt64(70000), 'UTC') OR time >= fromUnixTimestamp64Milli(toInt64(120000), 'UTC')) AND kind NOT IN ('podgroup', 'workload')) AS counted
+FROM
+(
+    SELECT * EXCEPT (queue_seconds, run_seconds, counted), counted AS was_counted,
+        dateDiff('millisecond', waiting_since, coalesce(scheduled, if(ended, changed, NULL), {tick:DateTime64(3, 'UTC')})) / 1000 AS waited,
+        dateDiff('millisecond', started, if(bound, {tick:DateTime64(3, 'UTC')}, changed)) / 1000 AS ran
+    FROM `sextant`.task_snapshots
+    WHERE run = {base:UInt64} AND (cluster, task) NOT IN (SELECT cluster, task FROM moved)
+)
+UNION ALL
+SELECT {run:UInt64}, cluster, task, state, changed, began, tenant, queue, type, priority, owners, group_id, group_size, dependencies,
+    node, cpu_cores, memory_bytes, storage_bytes, accelerators, deadline, max_queue_seconds, latency_target_seconds, simulated, submitted, scheduled,
+    started, evicted, attempts, evictions, ended, waits, bound, waiting_since, queue_seconds, run_seconds, counted
+FROM `sextant`.tasks_at(tick = {tick:DateTime64(3, 'UTC')}, known = {known:DateTime64(3, 'UTC')})
+WHERE (cluster, task) IN (SELECT cluster, task FROM moved)
 ---- queries/tasks.sql
 SELECT cluster, task, name, state, tenant, queue, node, changed, toFloat64(ifNull(queue_seconds, nan)), toFloat64(ifNull(run_seconds, nan)), reason
 FROM `sextant`.tasks
