@@ -34,7 +34,7 @@ const taskLogDays = 35
 type DeriveStore struct {
 	db     *DB
 	outage outage
-	tasks  snapshots
+	tasks  taskSnapshots
 
 	mu      sync.Mutex
 	carried map[int64]bool // guarded by mu: days, in unix ms, that task_log has whole
@@ -43,7 +43,7 @@ type DeriveStore struct {
 // NewDeriveStore returns the store of views of SQL. It has nothing to close: what it leaves in
 // task_snapshots goes within an hour.
 func (db *DB) NewDeriveStore() *DeriveStore {
-	return &DeriveStore{db: db, outage: outage{log: db.log}, tasks: snapshots{db: db}, carried: map[int64]bool{}}
+	return &DeriveStore{db: db, outage: outage{log: db.log}, tasks: taskSnapshots{db: db}, carried: map[int64]bool{}}
 }
 
 // sqlOf is the query of a view for this installation, over the snapshot of the tasks. Times

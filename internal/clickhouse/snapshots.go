@@ -27,8 +27,8 @@ const (
 	stragglers = time.Minute
 )
 
-// snapshot is the tasks at a tick, in task_snapshots.
-type snapshot struct {
+// taskSnapshot is the tasks at a tick, in task_snapshots.
+type taskSnapshot struct {
 	at    derive.At
 	run   uint64
 	whole int64     // tick, unix ms, of the fold of all events that it goes back to
@@ -36,19 +36,19 @@ type snapshot struct {
 	held  int       // by questions about its tick, and by those that make the next of it
 }
 
-// snapshots are those that one store made. What is let go of stays for a while: the next is made
+// taskSnapshots are those that one store made. What is let go of stays for a while: the next is made
 // of it, and room is freed for many at once.
-type snapshots struct {
+type taskSnapshots struct {
 	db *DB
 
 	mu  sync.Mutex
-	all []*snapshot // guarded by mu, as what is in it
+	all []*taskSnapshot // guarded by mu, as what is in it
 }
 
 // make takes the snapshot of a tick, and holds it.
-func (s *snapshots) make(ctx context.Context, at derive.At) error {
+func (s *taskSnapshots) make(ctx context.Context, at derive.At) error {
 	base := s.base(at)
-	next := &snapshot{at: at, run: rand.Uint64(), whole: at.Tick, made: time.Now(), held: 1}
+	next := &taskSnapshot{at: at, run: rand.Uint64(), whole: at.Tick, made: time.Now(), held: 1}
 	err := s.fold(ctx, next, base)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *snapshots) make(ctx context.Context, at derive.At) error {
 }
 
 // base is what the snapshot of a tick can be made of, held, or nil.
-func (s *snapshots) base(at derive.At) (best *snapshot) {
+func (s *taskSnapshots) base(at derive.At) (best *taskSnapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range s.all {
@@ -98,7 +98,7 @@ func (d nextData) Since() string {
 		d.base.Known-stragglers.Milliseconds(), d.base.Tick)
 }
 
-func (s *snapshots) fold(ctx context.Context, next, base *snapshot) error {
+func (s *taskSnapshots) fold(ctx context.Context, next, base *taskSnapshot) error {
 	file, data, of := "queries/task_snapshot.sql", any(s.db.names), uint64(0)
 	if base != nil {
 		file, data, of = "queries/task_snapshot_next.sql", nextData{s.db.names, base.at}, base.run
@@ -116,7 +116,7 @@ func (s *snapshots) fold(ctx context.Context, next, base *snapshot) error {
 }
 
 // run is the snapshot of a tick that is held; 0 where none is.
-func (s *snapshots) run(at derive.At) uint64 {
+func (s *taskSnapshots) run(at derive.At) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, x := range slices.Backward(s.all) {
@@ -129,7 +129,7 @@ func (s *snapshots) run(at derive.At) uint64 {
 
 // release lets go of the snapshot of a tick. When many are let go of, all but the newest are
 // dropped by one statement: in a cluster each is a task of all servers.
-func (s *snapshots) release(ctx context.Context, at derive.At) error {
+func (s *taskSnapshots) release(ctx context.Context, at derive.At) error {
 	s.mu.Lock()
 	free := 0
 	released := false
@@ -150,7 +150,7 @@ func (s *snapshots) release(ctx context.Context, at derive.At) error {
 }
 
 // drop frees the room of what is let go of, but for the newest ones.
-func (s *snapshots) drop(ctx context.Context, keep int) error {
+func (s *taskSnapshots) drop(ctx context.Context, keep int) error {
 	s.mu.Lock()
 	var gone []string
 	for i := len(s.all) - 1; i >= 0; i-- {
