@@ -84,6 +84,14 @@ func newBench(t *testing.T) *bench {
 	if b.dynamic, err = dynamic.NewForConfig(b.cluster.Admin); err != nil {
 		t.Fatal(err)
 	}
+	b.kafka = startBroker(t)
+	b.apply("../../deploy/kubernetes/namespace.yaml")
+	b.apply("../../deploy/kubernetes/rbac.yaml")
+	return b
+}
+
+func startBroker(t *testing.T) kafka.Config {
+	t.Helper()
 	all := topics.All()
 	for i := range all {
 		all[i] = all[i].Single()
@@ -93,10 +101,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { br.Close() })
-	b.kafka = kafka.Config{Brokers: []string{br.Addr()}}
-	b.apply("../../deploy/kubernetes/namespace.yaml")
-	b.apply("../../deploy/kubernetes/rbac.yaml")
-	return b
+	return kafka.Config{Brokers: []string{br.Addr()}}
 }
 
 // must returns v, or ends the test.
@@ -186,9 +191,11 @@ func (c *child) kill() {
 }
 
 // events are all that the topic holds.
-func (b *bench) events() (out []tasks.Event) {
-	b.Helper()
-	err := kafka.ReadAll(b.Context(), b.kafka, topics.Tasks, func(r *wire.Record) error {
+func (b *bench) events() []tasks.Event { return eventsIn(b.T, b.kafka) }
+
+func eventsIn(t *testing.T, cfg kafka.Config) (out []tasks.Event) {
+	t.Helper()
+	err := kafka.ReadAll(t.Context(), cfg, topics.Tasks, func(r *wire.Record) error {
 		e, err := tasks.Decode(r.Value, r.Ingest)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Value, err)
@@ -200,7 +207,7 @@ func (b *bench) events() (out []tasks.Event) {
 		return nil
 	})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return out
 }

@@ -136,11 +136,15 @@ func term(ctx context.Context, c *clients, cfg Config, opts Options) error {
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer p.Close()
-	w := &watcher{cluster: cfg.Cluster, producer: p, metrics: opts.Metrics, log: opts.Log,
-		queue: workqueue.NewTyped[key](), known: map[string]*record{}, needed: map[string]map[key]bool{}, waits: map[key][]string{},
-		sources: map[string]*source{}, finals: map[key]any{}}
+	w := newWatcher(cfg.Cluster, p, opts)
 	if err := w.recall(ctx, opts.Kafka); err != nil {
 		return err
 	}
 	return w.run(ctx, c)
+}
+
+func newWatcher(cluster string, p *kafka.Producer, opts Options) *watcher {
+	return &watcher{cluster: cluster, producer: p, metrics: opts.Metrics, log: opts.Log,
+		queue: workqueue.NewTyped[key](), known: map[string]*record{}, lost: map[key]bool{}, needed: map[string]map[key]bool{}, waits: map[key][]string{},
+		sources: map[string]*source{}, finals: map[key]any{}}
 }

@@ -19,6 +19,7 @@ type record struct {
 	Known   int64             `json:"known"`            // time of the event that said them, unix ms
 	State   tasks.State       `json:"state"`            // the last that was said
 	Said    []said            `json:"said"`             // the states that were said
+	Count   uint64            `json:"count"`            // how many they are, with those that are no longer kept
 	Owners  []tasks.Owner     `json:"owners,omitempty"` // the longest chain that was seen: owners may go first
 	Needs   map[string]string `json:"needs,omitempty"`  // uids of the names that its annotation gives
 	Last    []json.RawMessage `json:"last,omitempty"`   // events of the last change
@@ -112,7 +113,7 @@ func (t teller) tell(old *record, s seen) (*record, []tasks.Event) {
 			// event is later than the one before.
 			r.Known = max(r.Known+1, min(s.changed, t.now))
 			e := s.facts
-			t.fill(&e, s.ref, tasks.Updated, r.Known, s.version)
+			t.fill(&e, s.ref, tasks.Updated, r.Known, 0)
 			events = append(events, e)
 		}
 		r.Facts = facts
@@ -130,9 +131,8 @@ func (t teller) tell(old *record, s seen) (*record, []tasks.Event) {
 			e = s.facts
 			r.Known = st.time
 		}
-		t.fill(&e, s.ref, st.state, st.time, s.version)
+		t.fill(&e, s.ref, st.state, st.time, r.say(st.state, st.time))
 		events = append(events, e)
-		r.say(st.state, st.time)
 	}
 	return r, events
 }
@@ -171,17 +171,21 @@ func (t teller) gone(old *record, when int64, reason string) (*record, []tasks.E
 	r.Said = slices.Clone(r.Said)
 	when = r.after(when)
 	e := tasks.Event{Reason: reason}
-	t.fill(&e, r.Ref, tasks.Cancelled, when, 0)
-	r.say(tasks.Cancelled, when)
+	t.fill(&e, r.Ref, tasks.Cancelled, when, r.say(tasks.Cancelled, when))
 	return &r, []tasks.Event{e}
 }
 
-func (r *record) say(state tasks.State, time int64) {
+// say notes a state, and returns the how-manieth of the task it is. That orders the states
+// of one second, and is the same for whoever tells the same story again; the version of
+// the object that happened to show it is not.
+func (r *record) say(state tasks.State, time int64) (sequence uint64) {
 	r.State = state
 	r.Said = append(r.Said, said{state, time})
 	if len(r.Said) > maxSaid {
 		r.Said = slices.Delete(r.Said, 2, 3) // submitted and queued stay
 	}
+	r.Count++
+	return r.Count
 }
 
 func (t teller) fill(e *tasks.Event, of ref, state tasks.State, time int64, sequence uint64) {

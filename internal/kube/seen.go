@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,12 +17,11 @@ import (
 // Source is the source of every event of the watcher.
 const Source = "kubernetes"
 
-// seen is what one object says at one resource version: what is known of the task, and
-// the steps of its life that the object still remembers.
+// seen is what one object says at one time: what is known of the task, and the steps of
+// its life that the object still remembers.
 type seen struct {
 	ref     ref
-	version uint64 // resource version; orders what was said of one second
-	changed int64  // when the object was last written, unix ms
+	changed int64 // when the object was last written, unix ms
 	facts   tasks.Event
 	steps   []step
 
@@ -61,7 +59,6 @@ const (
 // meta is the part of every object that the facts of all kinds share.
 func meta(resource, kind string, o metav1.Object) seen {
 	s := seen{ref: ref{resource, o.GetNamespace(), o.GetName(), string(o.GetUID())}, changed: written(o), deleting: o.GetDeletionTimestamp() != nil}
-	s.version, _ = strconv.ParseUint(o.GetResourceVersion(), 10, 64) // 0 where versions are no numbers: the time alone orders
 	s.facts = tasks.Event{Kind: kind, Name: o.GetName(), Namespace: o.GetNamespace(), Tenant: o.GetNamespace(), Labels: labels(o.GetLabels())}
 	s.steps = append(s.steps, step{state: tasks.Submitted, time: o.GetCreationTimestamp().UnixMilli()})
 	return s

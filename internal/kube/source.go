@@ -19,6 +19,9 @@ type source struct {
 	see      func(object any, first bool) seen // nil: the objects are no tasks, only owners
 	informer cache.SharedIndexInformer
 	stop     func() // ends an optional one
+
+	told    cache.InformerSynced // whether the handler was told of all that the first list had
+	present map[string]bool      // uids that it was told of, until what is missing was looked for; guarded by watcher.mu
 }
 
 // An optional resource is watched where the cluster serves it.

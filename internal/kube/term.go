@@ -59,8 +59,8 @@ func (w *watcher) base(ctx context.Context, c *clients) error {
 	return nil
 }
 
-// begin watches a source. When all its objects were read, what was known of it and is not
-// there is looked at.
+// begin watches a source. When all its objects were read and told of, what was known of it
+// and is not there is looked at.
 func (w *watcher) begin(ctx context.Context, s *source) error {
 	if err := s.informer.SetTransform(trim); err != nil {
 		return fmt.Errorf("watch %s: %w", s.resource, err)
@@ -73,9 +73,12 @@ func (w *watcher) begin(ctx context.Context, s *source) error {
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", s.resource, err)
 	}
-	if _, err := s.informer.AddEventHandler(w.handle(s.resource)); err != nil {
+	s.present = map[string]bool{}
+	told, err := s.informer.AddEventHandler(w.handle(s))
+	if err != nil {
 		return fmt.Errorf("watch %s: %w", s.resource, err)
 	}
+	s.told = told.HasSynced
 	ctx, s.stop = context.WithCancel(ctx)
 	w.mu.Lock()
 	w.sources[s.resource] = s
@@ -83,7 +86,7 @@ func (w *watcher) begin(ctx context.Context, s *source) error {
 	w.metrics.synced.WithLabelValues(s.resource).Set(0)
 	w.running.Go(func() { s.informer.RunWithContext(ctx) })
 	w.running.Go(func() {
-		if cache.WaitForCacheSync(ctx.Done(), s.informer.HasSynced) {
+		if cache.WaitForCacheSync(ctx.Done(), s.told) {
 			w.metrics.synced.WithLabelValues(s.resource).Set(1)
 			w.queue.Add(key{resource: s.resource})
 		}

@@ -38,6 +38,7 @@ type watcher struct {
 	queue    workqueue.TypedInterface[key]
 
 	known  map[string]*record      // by uid; of the one goroutine that works
+	lost   map[key]bool            // what a predecessor knew and is not there; likewise
 	needed map[string]map[key]bool // who waits for an object, by its uid or namespace/name; likewise
 	waits  map[key][]string        // the same, by who waits; likewise
 
@@ -196,6 +197,13 @@ func (w *watcher) compare(k key) (rec *record, events [][]byte, gone bool) {
 		}
 		return nil, nil, false
 	}
+	lost := w.lost[k]
+	delete(w.lost, k)
+	if obj == nil && final == nil && !lost {
+		// The informer's index forgets an object before its handler is told how it was at
+		// last. Ending the task here would lose that, and tell it anew when it comes.
+		return nil, nil, false
+	}
 	now := time.Now().UnixMilli()
 	t := teller{cluster: w.cluster, now: now}
 	rec = w.known[k.uid]
@@ -253,26 +261,47 @@ func (w *watcher) object(k key) (src *source, obj, final any) {
 	return src, nil, final
 }
 
-// missing queues all tasks of the resource that were known and are not there.
+// missing queues all tasks of the resource that were known, and that a new informer was
+// not told of. It knows once: what goes later, the informer tells.
 func (w *watcher) missing(resource string) {
 	w.mu.Lock()
-	src := w.sources[resource]
+	var present map[string]bool
+	if src := w.sources[resource]; src != nil {
+		if src.present == nil || !src.told() {
+			w.mu.Unlock()
+			return
+		}
+		present, src.present = src.present, nil
+	}
 	w.mu.Unlock()
 	for uid, rec := range w.known {
-		if rec.Ref.Resource == resource && (src == nil || src.find(uid) == nil) {
-			w.queue.Add(key{resource, uid})
+		if k := (key{resource, uid}); rec.Ref.Resource == resource && !present[uid] {
+			w.lost[k] = true
+			w.queue.Add(k)
 		}
 	}
 }
 
-// handle queues what an informer reports.
-func (w *watcher) handle(resource string) cache.ResourceEventHandler {
+// handle queues what the informer of a source reports.
+func (w *watcher) handle(s *source) cache.ResourceEventHandler {
 	of := func(obj any) (key, bool) {
 		o, ok := obj.(metav1.Object)
 		if !ok {
 			return key{}, false
 		}
-		return key{resource, string(o.GetUID())}, true
+		return key{s.resource, string(o.GetUID())}, true
+	}
+	there := func(obj any) {
+		k, ok := of(obj)
+		if !ok {
+			return
+		}
+		w.mu.Lock()
+		if s.present != nil {
+			s.present[k.uid] = true
+		}
+		w.mu.Unlock()
+		w.queue.Add(k)
 	}
 	deleted := func(obj any) {
 		if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
@@ -286,19 +315,13 @@ func (w *watcher) handle(resource string) cache.ResourceEventHandler {
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			if k, ok := of(obj); ok {
-				w.queue.Add(k)
-			}
-		},
+		AddFunc: there,
 		UpdateFunc: func(old, obj any) {
-			k, ok := of(obj)
+			k, _ := of(obj)
 			if before, was := of(old); was && before != k { // another object under the name
 				deleted(old)
 			}
-			if ok {
-				w.queue.Add(k)
-			}
+			there(obj)
 		},
 		DeleteFunc: deleted,
 	}
