@@ -5,12 +5,13 @@ GO       ?= go
 DURATION ?=
 ARGS     ?=
 BIN      := bin
+CONSOLE  := dashboards/console/web
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch vet fmt clean
+.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch console console-test chromium vet fmt clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,10 +40,21 @@ feast: ## fetch Feast's Python SDK and schemathesis (pinned, by hash) from PyPI
 feast-proto: feast ## generate the Go code of Feast's protos, with pinned tools
 	scripts/feast.sh proto
 
-test: vet fetch kafka kubernetes feast ## every test: unit, integration and end to end, on real components
+# What it writes is committed: a clone builds without Node.js packages.
+console: ## build the web console from its TypeScript, after a change of it
+	cd $(CONSOLE) && npm ci --silent && npm run --silent check && npm run --silent build
+
+console-test: ## check the console's types, run its unit tests, and build it again to compare
+	cd $(CONSOLE) && npm ci --silent && npm run --silent check && npm test --silent
+	@cd $(CONSOLE) && node build.mjs --out .again && diff -r .again dist && echo "dist is what these sources build"
+
+chromium: ## install Debian's Chromium for the console's tests, unless one is there
+	scripts/chromium.sh fetch
+
+test: vet fetch kafka kubernetes feast chromium console-test ## every test: unit, integration and end to end, on real components
 	$(GO) test -timeout 25m ./...
 
-race: fetch kafka kubernetes feast ## the same tests under the race detector
+race: fetch kafka kubernetes feast chromium console-test ## the same tests under the race detector
 	$(GO) test -race -timeout 60m ./...
 
 e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; Prometheus itself as a sender

@@ -300,4 +300,6 @@ require (
 )
 
 // node_exporter v1.12.1 does not compile with it.
+ignore node_modules
+
 exclude github.com/prometheus/procfs v0.23.0

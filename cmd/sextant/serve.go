@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"sextant/dashboards/console/web"
 	"sextant/features"
 	"sextant/features/api"
 	"sextant/features/online"
@@ -27,7 +29,8 @@ func serveCmd() *cobra.Command {
 		Short: "Serve the latest features over HTTP, in Feast's shape",
 		Long: `serve answers POST /get-online-features from memory. It reads new rows from ClickHouse every
 half second and goes on serving, with honest ages, while ClickHouse is away. Under /api/v1/ it
-answers PromQL over the stored samples and features, as Prometheus does: docs/promql.md.`,
+answers PromQL over the stored samples and features, as Prometheus does: docs/promql.md. A
+browser finds the console at its address: docs/console.md.`,
 		Example: `  sextant serve --config sextant.yaml
   curl -s 127.0.0.1:6566/get-online-features -d '{
     "features": ["node_monitoring:cpu_utilization_1m"], "entities": {"node": ["n1"]}}'`,
@@ -56,7 +59,10 @@ func serveMain(ctx context.Context, cfg *Config) error {
 		return err
 	}
 	log.Info("api listens", "listen", server.Addr())
-	front := newFront()
+	front, err := newFront()
+	if err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return server.Run(ctx, front) })
 	g.Go(func() error {
@@ -92,9 +98,17 @@ type front struct {
 	behind atomic.Pointer[http.Handler]
 }
 
-func newFront() *front {
+func newFront() (*front, error) {
+	page, err := web.Handler()
+	if err != nil {
+		return nil, err
+	}
 	f := &front{}
 	closed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/console") {
+			page.ServeHTTP(w, r) // it shows what is missing
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/healthz" {
 			fmt.Fprintln(w, `{"status":"ok"}`)
@@ -104,7 +118,7 @@ func newFront() *front {
 		fmt.Fprintln(w, `{"status":"not ready","detail":"clickhouse does not answer yet, or the feature definitions are not applied","views":[]}`)
 	})
 	f.Open(closed)
-	return f
+	return f, nil
 }
 
 // Open answers with h from now on.
@@ -172,7 +186,10 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	if handler, err = withTraining(handler, gate, cfg, set, src, log); err != nil {
 		return nil, err
 	}
-	a.Handler, err = withPrometheus(handler, gate, cfg, set.Views, src, log, reg)
+	if handler, err = withPrometheus(handler, gate, cfg, set.Views, src, log, reg); err != nil {
+		return nil, err
+	}
+	a.Handler, err = withConsole(handler, gate, set.Views, store, src, log)
 	return a, err
 }
 

@@ -70,6 +70,10 @@ func (w watching) announce(ctx context.Context, what string, names []string) {
 
 %s
 
+the cluster in a browser:
+
+  %s/console/
+
 the same in SQL:
 
   curl -s %s -d "SELECT * FROM sextant.node_monitoring WHERE node = '%s' ORDER BY tick DESC LIMIT 1 FORMAT Vertical"
@@ -77,7 +81,7 @@ the same in SQL:
 and in PromQL (a Prometheus data source of Grafana takes the same address):
 
   curl -s %s --data-urlencode "query=avg by (node) (feature:node_monitoring:cpu_utilization_1m) or up"
-`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.sql, w.ask.node, w.ask.base+"/api/v1/query")
+`, what, time.Since(w.began).Seconds(), w.ask.Curl(names), answer.text, w.ask.base, w.sql, w.ask.node, w.ask.base+"/api/v1/query")
 	if w.simulated && len(names) == len(w.ask.features) {
 		w.screen.Print(`devices of every vendor, with one meaning (simulated ones here):
 
@@ -96,7 +100,7 @@ func (w watching) lines() []string {
 		behind = fmt.Sprintf("event time %.0f s behind the clock", float64(time.Now().UnixMilli())/1000-at)
 	}
 	return []string{
-		"demo       " + time.Since(w.began).Truncate(time.Second).String(),
+		fmt.Sprintf("demo       %s, console at %s/console/", time.Since(w.began).Truncate(time.Second), w.ask.base),
 		fmt.Sprintf("agent      %.0f scrapes kept on disk, %.0f of them still to send", m.sum("sextant_spool_appended_total"), m.sum("sextant_spool_entries")),
 		fmt.Sprintf("pipeline   %.0f records, %.0f samples, %.0f ticks, %s", item("record"), item("sample"), item("tick"), behind),
 		fmt.Sprintf("clickhouse %.0f samples, %.0f series, %.0f feature rows", rows("samples"), rows("series"), m.sum("sextant_pipeline_written_rows_total")-rows("samples")-rows("series")-rows("ingest_ledger")),

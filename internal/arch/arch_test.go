@@ -58,6 +58,8 @@ var rules = []rule{
 			"google.golang.org/grpc", "k8s.io/client-go/kubernetes"}},
 	{why: "nothing reads back upstream: the pipeline does not know the collectors, nor they it",
 		from: []string{"sextant/collectors"}, never: []string{"sextant/pipeline$", "sextant/features", "sextant/internal/clickhouse"}},
+	{why: "the console asks a small interface, so that it knows no store",
+		from: []string{"sextant/dashboards/console"}, never: []string{"sextant/internal/clickhouse", "sextant/pipeline"}},
 	{why: "commands are the top: nobody imports them", except: []string{"sextant/cmd"}, never: []string{"sextant/cmd"}},
 }
 

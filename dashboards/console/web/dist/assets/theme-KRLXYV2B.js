@@ -1,0 +1,1 @@
+var e=localStorage.getItem("sextant.theme");(e==="dark"||e==="light")&&(document.documentElement.dataset.theme=e);

@@ -1,0 +1,176 @@
+// The JSON of the API, as far as the console reads it.
+
+export interface Feature {
+  ref: string;
+  name: string;
+  view: string;
+  version: number;
+  latest: boolean;
+  join_keys: string[];
+  dtype: string;
+  unit: string;
+  description: string;
+  tier: string;
+  owner: string;
+  interval_seconds: number;
+  ttl_seconds: number;
+  min?: number;
+  max?: number;
+  default?: number;
+  expr: string;
+  push?: boolean;
+}
+
+export interface Node {
+  node: string;
+  simulated: boolean;
+  cordoned: boolean;
+  region: string;
+  zone: string;
+  rack: string;
+  switch: string;
+  group: string;
+  vendor: string;
+  model: string;
+  accelerators: number;
+  threads: number | null;
+  memory_bytes: number | null;
+  seen: number;
+}
+
+export interface Nodes {
+  nodes: Node[];
+  at: string; // of the inventories
+  stale: boolean; // the store does not answer: these are those of at
+}
+
+export interface Device {
+  uid: string;
+  id: string;
+  vendor: string;
+  kind: string;
+  model: string;
+  generation: string;
+  firmware: string;
+  driver: string;
+  pci: string;
+  numa: number | null;
+  memory_bytes: number | null;
+  power_limit_watts: number | null;
+  link_width: number | null;
+  link_max_width: number | null;
+  partition: string;
+  mig: string;
+  sharing: string;
+  slices: string[] | null;
+  simulated: boolean;
+}
+
+export interface NodeDetail extends Node {
+  arch: string;
+  kernel: string;
+  os: string;
+  maker: string;
+  product: string;
+  hypervisor: string;
+  cpu_model: string;
+  sockets: number | null;
+  cores: number | null;
+  numa_nodes: number;
+  taints: string[] | null;
+  labels: Record<string, string> | null;
+  unread: string[] | null;
+  collected: string | null;
+  facts: Record<string, string> | null;
+  devices: Device[];
+  ports: { name: string; kind: string; model: string; dpu: string; bytes_per_second: number | null; up: number | null }[];
+  targets: { target: string; last: string; samples: number; state: string; records: number; failed: number; late: number }[];
+  flags: { flag: string; uid: string; metric: string; target: string; first: string; last: string; scrapes: number; in_force: boolean }[];
+  faults: { time: string; device: string; kind: string; code: string; count: number }[];
+  changes: { time: string; fact: string; before: string; after: string }[];
+}
+
+export interface Task {
+  cluster: string;
+  task: string;
+  name: string;
+  kind: string;
+  type: string;
+  state: string;
+  tenant: string;
+  queue: string;
+  node: string;
+  devices: string[] | null;
+  priority: number | null;
+  accelerators: number;
+  cpu_cores: number;
+  memory_bytes: number;
+  begun: string;
+  waiting_from: string | null;
+  scheduled: string | null;
+  started: string | null;
+  evicted: string | null;
+  changed: string;
+  ended: boolean;
+  deadline: string | null;
+  max_queue_seconds: number | null;
+  evictions: number;
+  reason: string;
+  simulated: boolean;
+  breaks: { kind: string; time: string; promised_seconds: number; measured_seconds: number }[];
+}
+
+export interface Tasks {
+  from: string;
+  to: string;
+  tasks: Task[];
+  more: boolean;
+}
+
+export interface Flow {
+  time: number;
+  records: number;
+  samples: number;
+  late: number;
+  repeated: number;
+  transport_p50: number;
+  transport_p99: number;
+  storage_p50: number;
+  storage_p99: number;
+}
+
+export interface Line {
+  at: string;
+  window_seconds: number;
+  flow: Flow[];
+  collectors: { nodes: number; agents: number; targets: number; records: number; partial: number; failed: number; newest_scrape: string | null; newest_stored: string | null };
+  partitions: { partition: number; offset: number; records: number; appended: string; lag_seconds: number }[];
+  dead: { topic: string; reason: string; records: number; last: string }[];
+  tables: { table: string; rows: number; bytes: number }[];
+}
+
+export interface Ledger {
+  at: string;
+  agents: number;
+  received: number;
+  lost: number;
+  dropped: number;
+  pending: number;
+  resent: number;
+  expected: number;
+  visible: number;
+  missing: number;
+  duplicate: number;
+}
+
+export interface Ready {
+  status: string;
+  detail?: string;
+  views: { view: string; entities: number; newest_tick?: string; age_seconds?: number }[];
+}
+
+/** An answer of /get-online-features: a column a result. */
+export interface Online {
+  metadata: { feature_names: string[]; flags?: Record<string, number[]> };
+  results: { values: (number | string | boolean | null)[]; statuses: string[]; event_timestamps: string[] }[];
+}

@@ -1,0 +1,1 @@
+SELECT name, kind, model, dpu, speed, up FROM {{.DB}}.nics WHERE node = ? ORDER BY name, id LIMIT 1000
