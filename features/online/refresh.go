@@ -91,6 +91,7 @@ func (s *Store) look(ctx context.Context, sh *shelf, now time.Time) error {
 		sh.nextDeep = s.settled(now).Add(max(minDeep, sh.view.TTL/10))
 	}
 	sh.snapshot.Store(fresh)
+	sh.pace.looked(now, fresh != old, fresh.Newest > old.Newest, sh.view.Interval)
 	s.metrics.rows.WithLabelValues(sh.view.Ref()).Add(float64(len(rows.Tick)))
 	return nil
 }
@@ -121,7 +122,7 @@ func (s *Store) succeeded(sh *shelf, start time.Time, took time.Duration) {
 	s.metrics.refresh.WithLabelValues(sh.view.Ref()).Observe(took.Seconds())
 	// A view that ticks slowly is looked at less often, and one that takes long to read
 	// takes a fifth of the time at most.
-	sh.next = start.Add(took + max(s.opts.Refresh, min(sh.view.Interval/20, maxWait), 4*took))
+	sh.next = sh.pace.next(start.Add(took), max(s.opts.Refresh, min(sh.view.Interval/20, maxWait), 4*took))
 	if s.opts.Settle > 0 {
 		sh.next = earlier(sh.next, s.settled(start).Add(tick))
 	}

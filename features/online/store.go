@@ -21,7 +21,7 @@ type Source interface {
 
 // Options of a Store. The zero value is usable.
 type Options struct {
-	Refresh    time.Duration         // between two looks at the source; 500 ms
+	Refresh    time.Duration         // between two looks at the source that find something; 500 ms
 	MaxSilence time.Duration         // how long the source may fail before Ready says so; 30 s
 	Timeout    time.Duration         // of one question to the source; 30 s
 	Settle     time.Duration         // after each tick, when every view is looked at in any case; below a tick; 0: never
@@ -67,6 +67,7 @@ type shelf struct {
 	failure  atomic.Pointer[error] // of the last look, nil when it went well
 
 	// Used by the refreshing goroutine alone.
+	pace     pace
 	next     time.Time // when to look again
 	nextDeep time.Time // when to ask for everything within the TTL again
 	failures int       // in a row

@@ -82,7 +82,7 @@ func TestRunFindsRowsOfAPartitionThatIsBehind(t *testing.T) {
 				deep++
 			}
 		}
-		if deep != 1 || shallow < 15 {
+		if deep != 1 || shallow < 8 {
 			t.Errorf("%d deep and %d shallow looks in %s", deep, shallow, minDeep+time.Second)
 		}
 	})
