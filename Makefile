@@ -11,7 +11,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch console console-test chromium vet fmt clean
+.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch dashboards console console-test chromium vet fmt clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ fuzz: ## fuzz every decoder for FUZZTIME (default 20s) each
 
 proto: ## generate the code of the .proto files, with pinned tools
 	scripts/proto.sh
+
+dashboards: ## write Grafana's dashboards and the alert rules from their code
+	$(GO) test ./dashboards -run Generated -count=1 -update
 
 # stdmethods wants every Seek to be io.Seeker's; Prometheus' iterators have one of their own.
 vet: ## go vet and gofmt
