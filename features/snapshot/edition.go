@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"sextant/features"
@@ -14,8 +16,10 @@ type edition struct {
 	held map[*features.View]held
 
 	mu       sync.Mutex
-	matrices map[*plan]func() (*matrix, error)  // guarded by mu
-	bodies   map[bodyKey]func() ([]byte, error) // guarded by mu
+	matrices map[*plan]func() (*matrix, error)     // guarded by mu
+	readers  map[bodyKey]bool                      // guarded by mu
+	graphs   map[*graphPlan]func() (*graph, error) // guarded by mu
+	bodies   map[bodyKey]func() ([]byte, error)    // guarded by mu
 }
 
 // held is a view in an edition.
@@ -27,7 +31,7 @@ type held struct {
 
 // bodyKey names an encoded answer.
 type bodyKey struct {
-	what   any // *plan, or graphPlan
+	what   any // *plan or *graphPlan
 	format string
 	coding string
 }
@@ -35,7 +39,7 @@ type bodyKey struct {
 // hold takes what the store has by now.
 func (s *Server) hold(m Moment) *edition {
 	e := &edition{Moment: m, held: make(map[*features.View]held, len(s.set.Views)),
-		matrices: map[*plan]func() (*matrix, error){}, bodies: map[bodyKey]func() ([]byte, error){}}
+		readers: map[bodyKey]bool{}, matrices: map[*plan]func() (*matrix, error){}, graphs: map[*graphPlan]func() (*graph, error){}, bodies: map[bodyKey]func() ([]byte, error){}}
 	for _, v := range s.set.Views {
 		asked := s.store.Asked(v) // before the snapshot, which may be newer
 		e.held[v] = held{rows: s.store.Snapshot(v), loaded: asked > 0, late: asked < m.At}
@@ -83,33 +87,44 @@ func (s *Server) checkSize(p *plan, rows int) error {
 	return nil
 }
 
-// body is a service's matrix as a client asks for it.
-func (s *Server) body(e *edition, p *plan, format, coding string) ([]byte, error) {
-	return once(&e.mu, e.bodies, bodyKey{p, format, coding}, func() ([]byte, error) {
-		if coding != identity {
-			plain, err := s.body(e, p, format, identity)
+// body is what a client asks for: the matrix of a *plan, or the graph of a *graphPlan.
+func (s *Server) body(e *edition, k bodyKey) ([]byte, error) {
+	return once(&e.mu, e.bodies, k, func() ([]byte, error) {
+		if k.coding != identity {
+			plain, err := s.body(e, bodyKey{k.what, k.format, identity})
 			if err != nil {
 				return nil, err
 			}
-			defer s.metrics.took(coding)()
-			return compress(plain, coding)
+			defer s.metrics.took(k.coding)()
+			return compress(plain, k.coding)
 		}
-		x, err := s.matrix(e, p)
+		var x interface {
+			encode(format string) ([]byte, error)
+		}
+		var err error
+		if p, ok := k.what.(*plan); ok {
+			x, err = s.matrix(e, p)
+		} else {
+			x, err = s.graph(e)
+		}
 		if err != nil {
 			return nil, err
 		}
-		defer s.metrics.took(format)()
-		return x.encode(format)
+		defer s.metrics.took(k.format)()
+		return x.encode(k.format)
 	})
+}
+
+// note remembers that a reader asked for k.
+func (e *edition) note(k bodyKey) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.readers[k] = true
 }
 
 // asked is what readers have asked the edition for.
 func (e *edition) asked() []bodyKey {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	keys := make([]bodyKey, 0, len(e.bodies))
-	for k := range e.bodies {
-		keys = append(keys, k)
-	}
-	return keys
+	return slices.Collect(maps.Keys(e.readers))
 }

@@ -15,12 +15,13 @@ import (
 // VersionHeader is the version of an answer, unix ms.
 const VersionHeader = "Sextant-Version"
 
-// Handler answers GET /v1/snapshot.
+// Handler answers GET /v1/snapshot and /v1/graph.
 func (s *Server) Handler() *httpserve.Mux {
 	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
-	guard := s.opts.Access.Guard(access.Read, deny)
+	guard, whole := s.opts.Access.Guard(access.Read, deny), s.opts.Access.Whole(access.Read, deny)
 	mux := httpserve.NewMux(deny)
 	mux.Route("/v1/snapshot", guard(s.metrics.watch("/v1/snapshot", s.answer(s.snapshot))), http.MethodGet)
+	mux.Route("/v1/graph", whole(s.metrics.watch("/v1/graph", s.answer(s.wholeGraph))), http.MethodGet)
 	return mux
 }
 
@@ -89,8 +90,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.serve(w, r, q["as_of"], reply{
-		name: p.ref, format: format,
-		live: func(e *edition, coding string) ([]byte, error) { return s.body(e, p, format, coding) },
+		name: p.ref, what: p, format: format,
 		past: func(ctx context.Context, m Moment) ([]byte, error) {
 			x, err := s.pastMatrix(ctx, p, m)
 			if err != nil {
@@ -101,11 +101,37 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// reply is how a request is answered, live or from the past.
+// wholeGraph answers with the graph.
+func (s *Server) wholeGraph(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r, "as_of", "format")
+	if err != nil {
+		return err
+	}
+	format, err := formatOf(q["format"])
+	if err != nil {
+		return err
+	}
+	if s.plans.graph == nil {
+		return s.plans.noGraph
+	}
+	return s.serve(w, r, q["as_of"], reply{
+		name: "graph", what: s.plans.graph, format: format,
+		past: func(ctx context.Context, m Moment) ([]byte, error) {
+			g, err := s.pastGraph(ctx, m)
+			if err != nil {
+				return nil, err
+			}
+			return g.encode(format)
+		},
+	})
+}
+
+// reply is how a request is answered: live, as bodyKey names it, or from the past.
 type reply struct {
-	name, format string
-	live         func(e *edition, coding string) ([]byte, error)
-	past         func(ctx context.Context, m Moment) ([]byte, error)
+	name   string
+	what   any
+	format string
+	past   func(ctx context.Context, m Moment) ([]byte, error)
 }
 
 // serve writes an answer: of the current version where as_of says nothing else.
@@ -137,7 +163,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, asOf string, a re
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	body, err := a.live(e, coding)
+	k := bodyKey{a.what, a.format, coding}
+	e.note(k)
+	body, err := s.body(e, k)
 	if err != nil {
 		h.Del("ETag")
 		return err

@@ -100,9 +100,15 @@ func TestAnswersAreSharedAndKept(t *testing.T) {
 		t.Error(err)
 	}
 	// The next version is built before anybody asks for it.
+	before := s.current.Load()
 	s.publish(Moment{Tick: 1772366410000, At: 1772366418000})
-	if n := len(s.current.Load().asked()); n != 2 {
+	next := s.current.Load()
+	s.buildLike(next, before)
+	if n := len(next.bodies); n != 2 {
 		t.Errorf("%d bodies were built ahead, want raw and arrow", n)
+	}
+	if n := len(next.asked()); n != 0 {
+		t.Errorf("%d are built for ever, and nobody asks for them", n)
 	}
 }
 

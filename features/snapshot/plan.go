@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ type plans struct {
 	set   *features.Set
 	byRef map[string]*plan
 	why   map[string]error // by ref, of those that cannot
+
+	graph   *graphPlan
+	noGraph error // why there is none
 }
 
 func newPlans(set *features.Set) *plans {
@@ -91,7 +95,19 @@ func newPlans(set *features.Set) *plans {
 			ps.byRef[s.Ref()] = p
 		}
 	}
+	if ps.graph, ps.noGraph = graphPlanOf(ps); ps.noGraph != nil {
+		ps.graph = nil
+	}
 	return ps
+}
+
+// all is every plan.
+func (ps *plans) all() []*plan {
+	out := slices.Collect(maps.Values(ps.byRef))
+	if ps.graph != nil {
+		out = append(out, ps.graph.devices)
+	}
+	return out
 }
 
 // find is the plan of "name", which is its highest version, or of "name@v2".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"sextant/features"
 	"sextant/features/online"
@@ -19,6 +20,10 @@ type Past interface {
 	// RowsAt yields of each entity the row with the highest tick of those that were known at
 	// at, in unix ms, by key; none that is older than View.Memory was then.
 	RowsAt(ctx context.Context, v *features.View, at int64) (*features.Rows, error)
+
+	// Placed yields the tasks that were bound to a node at tick, by what was known at at, both in
+	// unix ms.
+	Placed(ctx context.Context, tick, at int64) ([]features.Placement, error)
 }
 
 // Options of a Server. A zero field has the default.
@@ -45,7 +50,10 @@ type Server struct {
 	metrics  *metrics
 	slots    chan struct{} // of questions about the past
 
-	current atomic.Pointer[edition] // nil before the first version
+	current atomic.Pointer[edition]  // nil before the first version
+	ahead   chan struct{}            // a version was published
+	top     atomic.Pointer[topology] // the last, nil before any
+	placed  atomic.Pointer[placed]   // the last, nil before any
 }
 
 // pastTimeout is how long the store may take to answer about the past.
@@ -72,8 +80,8 @@ func New(store *online.Store, set *features.Set, past Past, o Options) (*Server,
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	s := &Server{opts: o, store: store, set: set, past: past, plans: newPlans(set), aligners: map[*plan]*aligner{}, slots: make(chan struct{}, o.AsOf)}
-	for _, p := range s.plans.byRef {
+	s := &Server{opts: o, store: store, set: set, past: past, plans: newPlans(set), aligners: map[*plan]*aligner{}, slots: make(chan struct{}, o.AsOf), ahead: make(chan struct{}, 1)}
+	for _, p := range s.plans.all() {
 		s.aligners[p] = &aligner{plan: p}
 	}
 	for _, v := range set.Views {
@@ -91,9 +99,17 @@ func New(store *online.Store, set *features.Set, past Past, o Options) (*Server,
 // poll is how often the publisher looks whether the store has caught up, while it waits.
 const poll = 20 * time.Millisecond
 
-// Run publishes each version when it is settled, until ctx is done. It waits for the store to
-// have asked every view for what was stored by Moment.At, but not beyond the version's deadline.
+// Run publishes each version when it is settled, until ctx is done.
 func (s *Server) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.publishAll(ctx) })
+	g.Go(func() error { return s.buildAhead(ctx) })
+	return g.Wait()
+}
+
+// publishAll waits for the store to have asked every view for what was stored by Moment.At, but
+// not beyond the version's deadline.
+func (s *Server) publishAll(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var awaited Moment
@@ -146,21 +162,39 @@ func (s *Server) anyLoaded() bool {
 	return false
 }
 
-// publish makes m the current version, and builds what the one before was asked for, so that
-// no reader waits for it.
+// publish makes m the current version.
 func (s *Server) publish(m Moment) {
-	before := s.current.Load()
-	e := s.hold(m)
-	s.current.Store(e)
-	if before == nil {
+	if s.current.Swap(s.hold(m)) == nil {
 		s.opts.Log.Info("cluster snapshots are published", "version", m.Tick, "matrices", s.plans.list())
-		return
 	}
+	select {
+	case s.ahead <- struct{}{}:
+	default:
+	}
+}
+
+// buildAhead builds of each version what the one before was asked for, so that no reader waits
+// for it. The publisher never waits for that.
+func (s *Server) buildAhead(ctx context.Context) error {
+	var before *edition
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.ahead:
+		}
+		e := s.current.Load()
+		if before != nil {
+			s.buildLike(e, before)
+		}
+		before = e
+	}
+}
+
+func (s *Server) buildLike(e, before *edition) {
 	for _, k := range before.asked() {
-		if p, ok := k.what.(*plan); ok {
-			if _, err := s.body(e, p, k.format, k.coding); err != nil {
-				s.opts.Log.Debug("snapshot is not built ahead", "service", p.ref, "err", err)
-			}
+		if _, err := s.body(e, k); err != nil {
+			s.opts.Log.Debug("snapshot is not built ahead", "version", e.Tick, "err", err)
 		}
 	}
 }

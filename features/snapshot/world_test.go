@@ -26,11 +26,12 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is rows in memory: the source of an online store, and the past.
 type world struct {
-	mu   sync.Mutex
-	set  *features.Set
-	rows map[*features.View][]row // guarded by mu, in the order in which they were stored
-	away error                    // guarded by mu
-	now  time.Time                // guarded by mu; zero: the real clock, or that of a bubble
+	mu    sync.Mutex
+	set   *features.Set
+	rows  map[*features.View][]row // guarded by mu, in the order in which they were stored
+	bound []features.Placement     // guarded by mu
+	away  error                    // guarded by mu
+	now   time.Time                // guarded by mu; zero: the real clock, or that of a bubble
 }
 
 // row is one stored row of a view.
@@ -76,6 +77,12 @@ func (w *world) LatestRows(_ context.Context, v *features.View, after int64) (*f
 func (w *world) RowsAt(_ context.Context, v *features.View, at int64) (*features.Rows, error) {
 	rows, err := w.pick(v, at-v.Memory().Milliseconds(), at)
 	return rows, err
+}
+
+func (w *world) Placed(context.Context, int64, int64) ([]features.Placement, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.bound), w.away
 }
 
 // pick is the latest row of each entity of those with a tick from from to at, known by at.

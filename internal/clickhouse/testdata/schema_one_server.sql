@@ -1484,6 +1484,12 @@ SELECT
     toUInt64(agents.pending), toUInt64(agents.resent),
     toUInt64(audit.expected), toUInt64(audit.visible), toUInt64(audit.lost), toUInt64(audit.duplicate)
 FROM agents CROSS JOIN audit
+---- queries/placed.sql
+-- The tasks that were bound to a node at a tick, by what was known at a time.
+SELECT task, node, devices
+FROM `sextant`.tasks_at(tick = {tick:DateTime64(3, 'UTC')}, known = {known:DateTime64(3, 'UTC')})
+WHERE bound AND node != ''
+ORDER BY task, node
 ---- queries/promql_features.sql
 -- Rows of a feature view with a tick in [from, to], by key and tick.
 SELECT
