@@ -48,7 +48,8 @@ everything behind Kafka.`,
   sextant pipeline --config s.yaml  # Kafka → features → ClickHouse
   sextant serve --config s.yaml     # the feature API
   sextant ingest --config s.yaml    # task events over HTTP
-  sextant watch kubernetes          # task events of a Kubernetes cluster`,
+  sextant watch kubernetes          # task events of a Kubernetes cluster
+  sextant report utilization        # where the hours of accelerators went`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -56,7 +57,7 @@ everything behind Kafka.`,
 	}
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(demoCmd(), setupCmd(), topicsCmd(), migrateCmd(), pipelineCmd(), serveCmd(),
-		ingestCmd(), watchCmd(), tasksCmd(), featuresCmd(), ledgerCmd(), inventoryCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
+		ingestCmd(), watchCmd(), tasksCmd(), featuresCmd(), reportCmd(), ledgerCmd(), inventoryCmd(), simulateCmd(), embeddedCmd(), fetchCmd(), benchCmd(),
 		health.Command("sextant", "http://"+defaultConfig().Pipeline.Listen), versionCmd())
 	exit.Strict(cmd)
 	return cmd

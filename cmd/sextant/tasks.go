@@ -21,6 +21,7 @@ import (
 	"sextant/internal/exit"
 	"sextant/pipeline/derive"
 	"sextant/pipeline/kafka"
+	"sextant/pipeline/rollup"
 	"sextant/pipeline/tasks"
 	schema "sextant/schema/tasks"
 	"sextant/schema/topics"
@@ -44,12 +45,15 @@ func runTasks(ctx context.Context, cfg *Config, views []*features.View, db *clic
 	opts := kafka.ConsumerOptions{Group: tasksGroup(cfg.Pipeline.Group), Topic: topics.Tasks, Logger: log}
 	beside := &deriving{cfg: cfg, views: views, db: db, metrics: derive.NewMetrics(reg), log: log}
 	repairs := newRepairing(cfg, views, db, log, reg)
+	rolling := rollup.Defaults()
+	rolling.Metrics, rolling.Log = rollup.NewMetrics(reg), log
 	return kafka.Consume(ctx, cfg.Kafka, opts, func(ctx context.Context, p *kafka.Partition) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return tasks.Run(ctx, offsetSource{p}, sink, run) })
 		if p.ID() == 0 {
 			g.Go(func() error { return beside.run(ctx) })
 			g.Go(func() error { return repairs.run(ctx) })
+			g.Go(func() error { return rollup.Run(ctx, db.NewRollupStore(), rolling) })
 		}
 		return g.Wait()
 	})

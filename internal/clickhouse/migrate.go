@@ -122,6 +122,11 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"sla_events", "breached", r.TasksDays},
 		{"derived_ticks", "tick", r.FeaturesDays},
 		{"served_features", "time", servedDays},
+		{"rolled_hours", "hour", r.FeaturesDays},
+		{"rolled_tasks", "hour", r.FeaturesDays},
+		{"rolled_allocations", "hour", r.FeaturesDays},
+		{"rolled_devices", "hour", r.FeaturesDays},
+		{"rolled_nodes", "hour", r.FeaturesDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err

@@ -90,6 +90,15 @@ const groups = "('podgroup', 'workload')"
 // Owning says that an event names owners that stand for its task.
 func (names) Owning() string { return "kind NOT IN " + groups }
 
+// InForce keeps of a table rolled_* the rows of the run that counts, for each hour.
+func (n names) InForce() string {
+	global := ""
+	if n.cluster != "" {
+		global = "GLOBAL "
+	}
+	return "(hour, run) " + global + "IN (SELECT hour, max(run) FROM " + n.Table("rolled_hours") + " GROUP BY hour)"
+}
+
 // Counted is 1 for a task that counts where tasks are added up, and 0 for one that stands for
 // others: a group, what a queue admits, and who owns a task, such as a Job its pods. rows is the
 // table of events and which of them to look at.

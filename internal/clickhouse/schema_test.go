@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"sextant/features"
+	"sextant/internal/report"
 	"sextant/pipeline/derive"
 	schema "sextant/schema/sql"
 )
@@ -39,6 +40,11 @@ func rendered(t *testing.T, n names) string {
 				data = breachData{names: n, views: 1, Broken: "    fresh AS (SELECT …) -- queries/sla_broken.sql\n"}
 			case strings.HasSuffix(f, "task_snapshot_next.sql"):
 				data = nextData{n, derive.At{Tick: 120_000, Known: 130_000}}
+			case strings.Contains(f, "/report_"):
+				q := &report.Question{GroupBy: []string{"tenant"}}
+				data = reportData{n, report.Query{Question: q, GroupBy: []string{"tenant"}, Where: []report.Filter{{Dimension: "day", Values: []string{"2026-01-01"}}}, Top: 20}}
+			case strings.Contains(f, "/rollup_"):
+				data = rollupData{names: n, Step: 10_000, Interval: 10_000}
 			case dir == "views":
 				data = accounts{names: n, days: 30}
 			}

@@ -23,6 +23,9 @@ var reserved = map[string]bool{
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
 	"task_log": true, "task_snapshots": true, "nodes_at": true, "task_log_of_events": true, "tasks_at": true, "sla_events": true, "served_features": true, "derived_ticks": true,
+	"rolled_hours": true, "rolled_tasks": true, "rolled_allocations": true, "rolled_devices": true, "rolled_nodes": true, "rollup_slots": true,
+	"prices": true, "slo_targets": true, "devices_at": true, "device_hours": true, "node_hours": true, "task_hours": true, "utilization": true, "utilization_costs": true,
+	"sla_violations": true, "error_budgets": true, "regressions": true, "line_health": true,
 }
 
 // ApplyViews makes the store ready for rows of views: a table for each version, a column

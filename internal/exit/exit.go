@@ -13,6 +13,8 @@ import (
 const (
 	StatusFailure = 1  // the command ran and failed
 	StatusChanges = 2  // the command ran, and there is something to apply
+	StatusEmpty   = 3  // the command ran, and found nothing to tell of
+	StatusBroken  = 4  // the command ran, and what it was to check is not as it should be
 	StatusUsage   = 64 // unknown command, flag or argument
 	StatusConfig  = 78 // the configuration is wrong
 )
@@ -32,6 +34,12 @@ func Config(err error) error { return mark(err, StatusConfig) }
 
 // Changes marks err, if any, as the news that something is not applied yet.
 func Changes(err error) error { return mark(err, StatusChanges) }
+
+// Empty marks err, if any, as the news that there is nothing to tell of.
+func Empty(err error) error { return mark(err, StatusEmpty) }
+
+// Broken marks err, if any, as the news that what was checked is not as it should be.
+func Broken(err error) error { return mark(err, StatusBroken) }
 
 func mark(err error, status int) error {
 	if err == nil {

@@ -9,6 +9,7 @@
 //	{{.Distributed …}}    the table over all shards; nothing without a cluster
 //	{{.DedupWindow}}      how many inserts the table remembers, to know a retry
 //	{{.Counted "x" "y"}} whether a task counts, by the events of table x where y
+//	{{.InForce}}          which rows of a table rolled_* count
 //	{{.JoinLocally}}      joins of tables that share their shards
 //
 // migrations/ change tables and run once each, in order. views/ are replaced at every
