@@ -17,6 +17,7 @@ import (
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
 	"sextant/collectors/plugins"
+	"sextant/collectors/podresources"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
 	"sextant/collectors/ship"
@@ -31,6 +32,8 @@ const (
 	DCGMJob     = "dcgm"
 	NVMLJob     = "nvml"
 	TelegrafJob = "telegraf"
+
+	PodResourcesJob = "pod-resources"
 
 	InventoryJob = "inventory"
 	SelfJob      = "sextant-agent"
@@ -156,6 +159,8 @@ type agent struct {
 	plugins plugins.Set         // nil: no plugin runs
 	parts   *inventory.Page     // what the node is made of, as series; nil: not scraped
 
+	pods *podresources.Collector // nil: the kubelet is not asked
+
 	mu  sync.Mutex
 	now *Config // in force; guarded by mu
 }
@@ -184,6 +189,9 @@ func (a *agent) open(cfg *Config) error {
 	if cfg.Inventory.Enabled && cfg.Inventory.Series.Enabled {
 		a.parts = inventory.NewPage(cfg.Inventory.Series.MaxLinks)
 	}
+	if cfg.PodResources.Enabled {
+		a.pods = podresources.New(cfg.PodResources, a.parts.SliceOf, a.deps.Log.With("job", PodResourcesJob))
+	}
 	return nil
 }
 
@@ -210,6 +218,9 @@ func (a *agent) stop() {
 		if err := a.nvml.Close(); err != nil {
 			a.deps.Log.Error("close NVML", "err", err)
 		}
+	}
+	if a.pods != nil {
+		a.pods.Close()
 	}
 	if a.plugins != nil {
 		if err := a.plugins.Close(); err != nil {
@@ -267,6 +278,9 @@ func (a *agent) set(cfg *Config) scrape.Set {
 	}
 	if a.parts != nil {
 		local(InventoryJob, a.parts, cfg.Inventory.Series.Interval.D())
+	}
+	if a.pods != nil {
+		local(PodResourcesJob, a.pods.Gatherer(), cfg.interval(cfg.PodResources.Interval))
 	}
 	if a.plugins != nil {
 		for _, p := range a.plugins.Targets() {

@@ -99,7 +99,7 @@ func (c *Config) plan() *Plan {
 	p := &Plan{Node: c.Node, Interval: c.Global.ScrapeInterval.String(), Kafka: fmt.Sprintf("%v topic %s", c.Kafka.Brokers, c.Kafka.Topic),
 		Spool: fmt.Sprintf("%s, %d bytes", c.Spool.Dir, c.Spool.MaxBytes),
 		Own: map[string]bool{HostJob: c.Host.Enabled, DCGMJob: c.DCGM.Enabled, NVMLJob: c.NVML.Enabled, TelegrafJob: c.Telegraf.Enabled(),
-			InventoryJob: c.Inventory.Enabled, SelfJob: c.Self}}
+			PodResourcesJob: c.PodResources.Enabled, InventoryJob: c.Inventory.Enabled, SelfJob: c.Self}}
 	if c.Receive.Enabled() {
 		p.Receive = c.Receive.Listen
 	}

@@ -16,6 +16,7 @@ import (
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
 	"sextant/collectors/plugins"
+	"sextant/collectors/podresources"
 	"sextant/collectors/promconfig"
 	"sextant/collectors/receive"
 	"sextant/collectors/scrape"
@@ -46,9 +47,11 @@ type Section struct {
 	Spool SpoolConfig `yaml:"spool"`
 	Web   WebConfig   `yaml:"web"`
 
-	Telegraf  plugins.Config   `yaml:"telegraf"` // input plugins of Telegraf
-	Receive   receive.Config   `yaml:"receive"`  // remote-write of others
-	Inventory inventory.Config `yaml:"inventory"`
+	Telegraf plugins.Config `yaml:"telegraf"` // input plugins of Telegraf
+	Receive  receive.Config `yaml:"receive"`  // remote-write of others
+
+	PodResources podresources.Config `yaml:"pod_resources"` // who holds which device, from the kubelet
+	Inventory    inventory.Config    `yaml:"inventory"`
 }
 
 // KafkaConfig says where scrapes go.
@@ -90,8 +93,10 @@ func Defaults() Config {
 			Spool: SpoolConfig{Dir: "/var/lib/sextant-agent", MaxBytes: 1 << 30, Sync: string(spool.SyncInterval), Fresh: config.Duration(20 * time.Second)},
 			Web:   WebConfig{Listen: "127.0.0.1:9465"},
 
-			Receive:   receive.Defaults(),
-			Inventory: inventory.Defaults(),
+			Receive: receive.Defaults(),
+
+			PodResources: podresources.Defaults(),
+			Inventory:    inventory.Defaults(),
 		},
 	}
 }
@@ -116,7 +121,7 @@ func (c *Config) Check() error {
 	fault(c.Web.Listen == "", "web.listen: missing")
 	fault(c.Host.Interval != 0 && c.Host.Interval.D() < time.Second, "host.interval: %s, want at least 1s", c.Host.Interval.D())
 	fault(c.NVML.Enabled && c.DCGM.Enabled, "nvml.enabled: not beside dcgm, each series would come twice")
-	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.Inventory.Check("inventory"), c.plugins.Check(c.Telegraf, "telegraf"))
+	errs = append(errs, prefixed("kafka.", c.Kafka.Validate()), c.Host.Check("host"), c.DCGM.Check("dcgm"), c.NVML.Check("nvml"), c.Receive.Check("receive"), c.PodResources.Check("pod_resources"), c.Inventory.Check("inventory"), c.plugins.Check(c.Telegraf, "telegraf"))
 	errs = append(errs, c.checkJobs()...)
 	if c.DCGM.Enabled {
 		errs = append(errs, c.plugins.Devices("dcgm"))

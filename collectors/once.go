@@ -15,10 +15,11 @@ import (
 	"sextant/collectors/host"
 	"sextant/collectors/inventory"
 	"sextant/collectors/nvml"
+	"sextant/collectors/podresources"
 )
 
 // OnceNames are the collectors that Once knows.
-var OnceNames = []string{HostJob, DCGMJob, NVMLJob, TelegrafJob, InventoryJob, inventorySeries}
+var OnceNames = []string{HostJob, DCGMJob, NVMLJob, TelegrafJob, PodResourcesJob, InventoryJob, inventorySeries}
 
 // inventorySeries is the inventory as it is scraped; under the name of its job Once gives the
 // document.
@@ -76,6 +77,9 @@ func openLocal(cfg *Config, name string, log *slog.Logger) (prometheus.Gatherer,
 	case NVMLJob:
 		c := nvml.New(log)
 		return c.Gatherer(), c.Close, nil
+	case PodResourcesJob:
+		c := podresources.New(cfg.PodResources, nil, log)
+		return c.Gatherer(), func() error { c.Close(); return nil }, nil
 	case inventorySeries:
 		d, err := inventory.Read(context.Background(), cfg.inventory())
 		if err != nil {

@@ -66,7 +66,7 @@ func (a *agent) reload() (restart []string, err error) {
 // order of the example file. Their intervals are read again.
 func (c *Config) startOnly() []startSection {
 	return []startSection{
-		{"node", &c.Node}, {"host", &c.Host}, {"dcgm", &c.DCGM}, {"nvml", &c.NVML}, {"telegraf", &c.Telegraf},
+		{"node", &c.Node}, {"host", &c.Host}, {"dcgm", &c.DCGM}, {"nvml", &c.NVML}, {"pod_resources", &c.PodResources}, {"telegraf", &c.Telegraf},
 		{"inventory", &c.Inventory}, {"kafka", &c.Kafka}, {"spool", &c.Spool}, {"web", &c.Web}, {"receive", &c.Receive},
 	}
 }
@@ -84,6 +84,7 @@ func (c *Config) with(next *Config) *Config {
 		reflect.ValueOf(s.value).Elem().Set(reflect.ValueOf(now[i].value).Elem())
 	}
 	out.Host.Interval, out.DCGM.Interval, out.NVML.Interval = next.Host.Interval, next.DCGM.Interval, next.NVML.Interval
+	out.PodResources.Interval = next.PodResources.Interval
 	return &out
 }
 
@@ -93,6 +94,7 @@ func fixed(now, next *Config) []string {
 	a.Host.Interval, b.Host.Interval = 0, 0
 	a.DCGM.Interval, b.DCGM.Interval = 0, 0
 	a.NVML.Interval, b.NVML.Interval = 0, 0
+	a.PodResources.Interval, b.PodResources.Interval = 0, 0
 	var out []string
 	before := a.startOnly()
 	for i, s := range b.startOnly() {

@@ -17,8 +17,9 @@ type Page struct {
 	ready    chan struct{} // closed when there is a document
 
 	mu       sync.Mutex
-	hash     string              // guarded by mu
-	families []*dto.MetricFamily // guarded by mu; never changed once it is here
+	hash     string                    // guarded by mu
+	families []*dto.MetricFamily       // guarded by mu; never changed once it is here
+	uids     map[string]schema.SliceAt // guarded by mu: slices by their vendor's uid
 }
 
 var _ prometheus.Gatherer = (*Page)(nil)
@@ -38,7 +39,19 @@ func (p *Page) Set(d *Document) {
 	if p.hash == "" {
 		close(p.ready)
 	}
-	p.hash, p.families = d.Hash, familiesOf(d.Series(p.maxLinks))
+	p.hash, p.families, p.uids = d.Hash, familiesOf(d.Series(p.maxLinks)), d.SliceUIDs()
+}
+
+// SliceOf finds a slice by its vendor's uid: the labels device and slice of its readings. A
+// page that is nil knows none.
+func (p *Page) SliceOf(uid string) (device, slice string, ok bool) {
+	if p == nil {
+		return "", "", false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.uids[uid]
+	return s.Device, s.Slice, ok
 }
 
 // firstReading is how long the first scrape waits for the first reading of the node, so

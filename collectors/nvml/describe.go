@@ -119,6 +119,7 @@ func (l *library) mig(d nvml.Device) []schema.Slice {
 			continue
 		}
 		name, _ := m.GetName()
+		uid, _ := m.GetUUID() // empty where the driver does not tell
 		_, profile, _ := strings.Cut(name, "MIG ")
 		about := ask(l, "nvmlDeviceGetAttributes_v2", m.GetAttributes)
 		id := fmt.Sprintf("gi%d", gi)
@@ -126,7 +127,7 @@ func (l *library) mig(d nvml.Device) []schema.Slice {
 			out = append(out, schema.Slice{ID: id, Kind: "mig_gpu", Profile: withoutCompute(profile), Memory: about.MemorySizeMB << 20, Cores: float64(about.GpuInstanceSliceCount)})
 		}
 		if ci, ret := m.GetComputeInstanceId(); ret == nvml.SUCCESS {
-			out = append(out, schema.Slice{ID: fmt.Sprintf("%s/ci%d", id, ci), Kind: "mig_compute", Parent: id, Profile: profile, Cores: float64(about.ComputeInstanceSliceCount)})
+			out = append(out, schema.Slice{ID: fmt.Sprintf("%s/ci%d", id, ci), UID: uid, Kind: "mig_compute", Parent: id, Profile: profile, Cores: float64(about.ComputeInstanceSliceCount)})
 		}
 	}
 	slices.SortFunc(out, func(a, b schema.Slice) int { return strings.Compare(a.ID, b.ID) })

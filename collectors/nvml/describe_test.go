@@ -29,6 +29,7 @@ nvmlDeviceGetMigMode 0 1 1
 nvmlDeviceGetMaxMigDeviceCount 0 7
 nvmlDeviceGetGpuInstanceId 1000 3
 nvmlDeviceGetComputeInstanceId 1000 0
+nvmlDeviceGetUUID 1000 MIG-cccc
 nvmlDeviceGetName 1000 NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb
 nvmlDeviceGetAttributes_v2 1000 3 1 40320
 nvmlDeviceGetGpuInstanceId 1002 3
@@ -63,7 +64,7 @@ func TestDescribesDevicesAndSlices(t *testing.T) {
 		{PCI: "00000000:17:00.0", UID: "GPU-aaaa", Vendor: "nvidia", Kind: "gpu", Model: "NVIDIA A100-SXM4-80GB", Capability: "8.0", Memory: 80 << 30,
 			Firmware: "92.00.45.00.03", Driver: "580.65.06", PowerLimit: 400, MaxHertz: 1.41e9, MemoryHertz: 1.593e9, MIG: "enabled",
 			Slices: []schema.Slice{{ID: "gi3", Kind: "mig_gpu", Profile: "3g.40gb", Memory: 40320 << 20, Cores: 3},
-				{ID: "gi3/ci0", Kind: "mig_compute", Parent: "gi3", Profile: "1c.3g.40gb", Cores: 1}, {ID: "gi3/ci1", Kind: "mig_compute", Parent: "gi3", Profile: "2c.3g.40gb", Cores: 2}}},
+				{ID: "gi3/ci0", UID: "MIG-cccc", Kind: "mig_compute", Parent: "gi3", Profile: "1c.3g.40gb", Cores: 1}, {ID: "gi3/ci1", Kind: "mig_compute", Parent: "gi3", Profile: "2c.3g.40gb", Cores: 2}}},
 		{PCI: "00000000:65:00.0", UID: "GPU-bbbb", Vendor: "nvidia", Kind: "gpu", Model: "NVIDIA A100-SXM4-80GB", Driver: "580.65.06", MIG: "disabled"},
 	}
 	if !reflect.DeepEqual(x.Devices, want) {

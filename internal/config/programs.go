@@ -7,7 +7,7 @@ const Prefix = "SEXTANT"
 // ServerVariables are those of sextant beside its keys.
 var ServerVariables = Variables{
 	Own: []string{"CONFIG", "CACHE"},
-	Others: []string{"NODE", "SELF", "HOST_", "DCGM_", "NVML_", "SPOOL_", "WEB_", "RECEIVE_", "INVENTORY_", "TELEGRAF_",
+	Others: []string{"NODE", "SELF", "HOST_", "DCGM_", "NVML_", "POD_RESOURCES_", "SPOOL_", "WEB_", "RECEIVE_", "INVENTORY_", "TELEGRAF_",
 		"KAFKA_TOPIC", "KAFKA_MAX_RECORD_BYTES"},
 }
 

@@ -152,7 +152,7 @@ func (c *checker) parts(d *Document) {
 		c.bad(len(v.Slices) > MaxSlices, "devices[%d].slices: %d entries, the limit is %d", i, len(v.Slices), MaxSlices)
 		for _, s := range v.Slices {
 			c.name("devices.slices.id", s.ID)
-			c.text("devices.slices", s.Kind, s.Parent, s.Profile)
+			c.text("devices.slices", s.UID, s.Kind, s.Parent, s.Profile)
 			c.amount("devices.slices.cores", s.Cores)
 		}
 	}

@@ -117,8 +117,9 @@ type Device struct {
 
 // Slice is a part of a device that can be given away alone.
 type Slice struct {
-	ID      string  `json:"id"`   // the vendor's uid, or its number within the device
-	Kind    string  `json:"kind"` // mig_gpu, mig_compute, vnpu, partition
+	ID      string  `json:"id"`            // the vendor's uid, or its number within the device
+	UID     string  `json:"uid,omitempty"` // the vendor's, where the id is a number: a MIG device's uuid
+	Kind    string  `json:"kind"`          // mig_gpu, mig_compute, vnpu, partition
 	Parent  string  `json:"parent,omitempty"`
 	Profile string  `json:"profile,omitempty"` // such as 1g.10gb or vir04
 	Memory  uint64  `json:"memory_bytes,omitempty"`

@@ -83,6 +83,35 @@ func (s *Slice) SliceName() string {
 	return strings.NewReplacer("gi", "", "ci", "").Replace(s.ID)
 }
 
+// SliceAt is a slice under the labels of its readings.
+type SliceAt struct{ Device, Slice string }
+
+// SliceUIDs finds slices by the vendor's uid. NVIDIA's is of a compute instance; where it is
+// the only one of its GPU instance, the readings are the GPU instance's.
+func (d *Document) SliceUIDs() map[string]SliceAt {
+	out := map[string]SliceAt{}
+	for i := range d.Devices {
+		v := &d.Devices[i]
+		parts, byID := map[string]int{}, map[string]*Slice{}
+		for k := range v.Slices {
+			parts[v.Slices[k].Parent]++
+			byID[v.Slices[k].ID] = &v.Slices[k]
+		}
+		for k := range v.Slices {
+			s := &v.Slices[k]
+			if s.UID == "" {
+				continue
+			}
+			named := s
+			if outer := byID[s.Parent]; outer != nil && parts[s.Parent] == 1 {
+				named = outer
+			}
+			out[s.UID] = SliceAt{DeviceName(v.ID), named.SliceName()}
+		}
+	}
+	return out
+}
+
 // Generation is the PCIe generation of the link, 0 for a speed that PCIe does not have.
 func (l *PCILink) Generation() int {
 	switch l.Speed {

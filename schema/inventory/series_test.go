@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -137,5 +138,19 @@ func TestSeriesOfALargeNode(t *testing.T) {
 	t.Logf("%d links, %d series", len(d.Links), got)
 	if got > 800 {
 		t.Errorf("%d series, want at most 800", got)
+	}
+}
+
+// The uuid that a device plugin gives out finds the labels that the readings have.
+func TestSlicesByUID(t *testing.T) {
+	compute := func(id, parent, uid string) Slice {
+		return Slice{ID: id, UID: uid, Kind: "mig_compute", Parent: parent}
+	}
+	d := &Document{Devices: []Device{
+		{ID: "GPU-a", Slices: []Slice{{ID: "gi3", Kind: "mig_gpu"}, compute("gi3/ci0", "gi3", "MIG-1"), {ID: "gi5", Kind: "mig_gpu"}, compute("gi5/ci0", "gi5", "MIG-2"), compute("gi5/ci1", "gi5", "MIG-3")}},
+		{ID: "0000:17:00.0", Slices: []Slice{compute("gi1/ci0", "gi1", "MIG-4"), compute("gi2/ci0", "gi2", "")}}}}
+	want := map[string]SliceAt{"MIG-1": {"GPU-a", "3"}, "MIG-2": {"GPU-a", "5/0"}, "MIG-3": {"GPU-a", "5/1"}, "MIG-4": {"pci:0000:17:00.0", "1/0"}}
+	if got := d.SliceUIDs(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
