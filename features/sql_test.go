@@ -72,7 +72,7 @@ func TestBusinessViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := map[string]int{"task_business": 32, "queue_business": 20, "tenant_business": 20, "cluster_business": 20, "node_business": 20, "rack_business": 10}
+	least := map[string]int{"task_business": 32, "queue_business": 20, "tenant_business": 20, "cluster_business": 20, "node_business": 20, "node_kubernetes": 20, "rack_business": 10}
 	for _, v := range views {
 		if len(v.Features) < least[v.Name] {
 			t.Errorf("%s has %d features, want %d", v.Name, len(v.Features), least[v.Name])

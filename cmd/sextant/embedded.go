@@ -87,7 +87,7 @@ func startEmbedded(ctx context.Context, c embeddedConfig, progress io.Writer, lo
 		}
 		var err error
 		e.broker, err = broker.Start(ctx, broker.Config{
-			Dir: filepath.Join(c.dir, "kafka"), Addr: c.kafka, Topics: want, Group: c.group, Groups: []string{inventoryGroup(c.group), tasksGroup(c.group)}, Logger: log, Registerer: reg})
+			Dir: filepath.Join(c.dir, "kafka"), Addr: c.kafka, Topics: want, Group: c.group, Groups: []string{inventoryGroup(c.group), nodesGroup(c.group), tasksGroup(c.group)}, Logger: log, Registerer: reg})
 		if err != nil {
 			e.Close()
 			return nil, err

@@ -31,7 +31,7 @@ func pipelineCmd() *cobra.Command {
 		Short: "Turn telemetry in Kafka into samples and feature rows in ClickHouse",
 		Long: `pipeline joins a consumer group on ` + topics.Samples + `, computes the feature views at
 every 10-second tick of event time, and writes samples, features and the ledger of records to
-ClickHouse. Two groups beside it store the inventory of the nodes and the events of tasks. Start as many as you like:
+ClickHouse. Groups beside it store the inventory of the nodes, what Kubernetes says of them, and the events of tasks. Start as many as you like:
 Kafka gives each a share of the partitions. It commits
 only what is stored, so it may be killed at any time.`,
 		Example: "  sextant pipeline --config sextant.yaml\n  curl -s 127.0.0.1:9466/readyz",
@@ -131,6 +131,7 @@ func runPipeline(ctx context.Context, cfg *Config, views []*features.View, db *c
 	opts := kafka.ConsumerOptions{Group: cfg.Pipeline.Group, Topic: topics.Samples, Logger: log, Registerer: reg}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return runInventory(ctx, cfg, db, producer, log, reg) })
+	g.Go(func() error { return runNodes(ctx, cfg, db, producer, log, reg) })
 	g.Go(func() error { return runTasks(ctx, cfg, views, db, producer, log, reg) })
 	g.Go(func() error { return runSamples(ctx, cfg, views, opts, sink, run) })
 	return g.Wait()

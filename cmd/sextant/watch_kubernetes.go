@@ -13,7 +13,7 @@ import (
 )
 
 func watchCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "watch", Short: "Watch what places work, and send task events", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "watch", Short: "Watch what places work, and tell of tasks and nodes", Args: cobra.NoArgs,
 		Example: "  sextant watch kubernetes --config sextant.yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(watchKubernetesCmd())
@@ -23,8 +23,8 @@ func watchCmd() *cobra.Command {
 func watchKubernetesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kubernetes",
-		Short: "Send what happens to pods, Jobs, PodGroups and Workloads as task events",
-		Long: `kubernetes watches the API server and hands task events to Kafka. Any number of it may run: the one that
+		Short: "Send what happens to pods, Jobs, PodGroups and Workloads as task events, and what the nodes are",
+		Long: `kubernetes watches the API server and hands task events and node documents to Kafka. Any number of it may run: the one that
 holds the lease watches, the others wait. It reads and never writes, except its lease. A restart says
 nothing twice, and notices what was deleted in the meantime.`,
 		Example: "  sextant watch kubernetes --config sextant.yaml",

@@ -118,6 +118,7 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"inventories", "ingest", r.InventoryDays},
 		{"inventory_parts", "ingest", r.InventoryDays},
 		{"inventory_links", "ingest", r.InventoryDays},
+		{"node_records", "ingest", r.InventoryDays},
 		{"task_log", "day", taskLogDays},
 		{"sla_events", "breached", r.TasksDays},
 		{"derived_ticks", "tick", r.FeaturesDays},
@@ -136,7 +137,7 @@ func (db *DB) setRetentions(ctx context.Context) error {
 }
 
 // lasting says which rows of a table expire, where some do not.
-var lasting = map[string]string{"inventories": " WHERE removed = 0"}
+var lasting = map[string]string{"inventories": " WHERE removed = 0", "node_records": " WHERE removed = 0"}
 
 var ttlDays = regexp.MustCompile(` TTL toDateTime\([a-z` + "`" + `]+\) \+ (?:toIntervalDay\((\d+)\)|INTERVAL (\d+) DAY)`)
 

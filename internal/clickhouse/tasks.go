@@ -97,7 +97,7 @@ func appendTasks(w *columnWriter, rows []tasks.Row) {
 	texts(func(e *schema.Event) []string { return e.Devices })
 	amounts(func(e *schema.Event) map[string]float64 { return e.Requests })
 	amounts(func(e *schema.Event) map[string]float64 { return e.Limits })
-	w.add(collect(rows, func(r *tasks.Row) *time.Time { return deadline(r.Event) }))
+	w.add(collect(rows, func(r *tasks.Row) *time.Time { return momentOf(r.Event.SLO.Deadline) }))
 	promise(func(e *schema.Event) float64 { return e.SLO.MaxQueue })
 	promise(func(e *schema.Event) float64 { return e.SLO.LatencyTarget })
 	w.add(collect(rows, func(r *tasks.Row) any { return sorted(r.Event.Labels) }))
@@ -105,14 +105,6 @@ func appendTasks(w *columnWriter, rows []tasks.Row) {
 	text(func(e *schema.Event) string { return e.Reason })
 	w.add(collect(rows, func(r *tasks.Row) *int32 { return r.Event.ExitCode }))
 	w.add(collect(rows, func(r *tasks.Row) uint64 { return xxhash.Sum64String(r.Text) }))
-}
-
-func deadline(e *schema.Event) *time.Time {
-	if e.SLO.Deadline == 0 {
-		return nil
-	}
-	at := time.UnixMilli(e.SLO.Deadline).UTC()
-	return &at
 }
 
 // amounts shows amounts to clickhouse-go as a map in the order of its keys.

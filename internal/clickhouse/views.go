@@ -21,6 +21,7 @@ var reserved = map[string]bool{
 	"ledger": true, "quality": true, "unknown_names": true, "ingest_audit": true, "samples_labelled": true, "freshness": true,
 	"inventories": true, "inventory_parts": true, "inventory_links": true, "inventory_changes": true,
 	"task_events": true, "tasks": true, "tasks_running": true, "tasks_sla": true, "tasks_times": true, "tasks_usage": true,
+	"node_records": true, "tasks_allocation": true, "kubernetes_nodes": true, "kubernetes_nodes_at": true,
 	"nodes": true, "devices": true, "nics": true, "links": true,
 	"task_log": true, "task_snapshots": true, "nodes_at": true, "task_log_of_events": true, "tasks_at": true, "sla_events": true, "served_features": true, "derived_ticks": true,
 	"rolled_hours": true, "rolled_tasks": true, "rolled_allocations": true, "rolled_devices": true, "rolled_nodes": true, "rollup_slots": true,

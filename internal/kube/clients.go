@@ -69,6 +69,12 @@ func (c *clients) base() []*source {
 	}
 }
 
+// nodes is the informer of the nodes.
+func (c *clients) nodes() cache.SharedIndexInformer {
+	api := c.typed.CoreV1().Nodes()
+	return informer(&corev1.Node{}, api.List, api.Watch)
+}
+
 // extra is an optional resource, served in the version.
 func (c *clients) extra(o optional, version string) *source {
 	r := c.dynamic.Resource(o.WithVersion(version))

@@ -216,10 +216,11 @@ func eventsIn(t *testing.T, cfg kafka.Config) (out []tasks.Event) {
 func (b *bench) nodes(n int) {
 	b.Helper()
 	for i := range n {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i), Labels: map[string]string{"topology.kubernetes.io/rack": fmt.Sprintf("r%d", i%2)}}}
 		node = must(b.typed.CoreV1().Nodes().Create(b.Context(), node, metav1.CreateOptions{}))(b)
 		node.Status.Allocatable = quantities("cpu", "64", "memory", "256Gi", "pods", "100", "nvidia.com/gpu", "8")
 		node.Status.Capacity = node.Status.Allocatable
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		must(b.typed.CoreV1().Nodes().UpdateStatus(b.Context(), node, metav1.UpdateOptions{}))(b)
 	}
 }
@@ -258,6 +259,11 @@ func (b *bench) forbidden() {
 			_, err := core.Pods("work").Patch(ctx, "p000", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
 			return err
 		},
+		"patch a node": func() error {
+			_, err := core.Nodes().Patch(ctx, "n0", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
+			return err
+		},
+		"delete a node":    func() error { return core.Nodes().Delete(ctx, "n0", metav1.DeleteOptions{}) },
 		"list secrets":     func() error { _, err := core.Secrets("").List(ctx, metav1.ListOptions{}); return err },
 		"list config maps": func() error { _, err := core.ConfigMaps("").List(ctx, metav1.ListOptions{}); return err },
 		"read a pod's log": func() error {
@@ -282,6 +288,9 @@ func (b *bench) forbidden() {
 	}
 	if _, err := core.Pods("").List(ctx, metav1.ListOptions{}); err != nil {
 		b.Error(errors.Join(errors.New("the same account may list pods"), err))
+	}
+	if _, err := core.Nodes().List(ctx, metav1.ListOptions{}); err != nil {
+		b.Error(errors.Join(errors.New("the same account may list nodes"), err))
 	}
 }
 

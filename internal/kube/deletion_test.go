@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -39,12 +40,17 @@ func newDesk(t *testing.T) *desk {
 	}
 	d := &desk{T: t, watcher: newWatcher("c", p, Options{Metrics: m, Log: slog.New(slog.DiscardHandler)}), kafka: cfg}
 	d.pods = &source{resource: "pods", kinds: []string{"pod"}, present: map[string]bool{}, told: func() bool { return true },
-		see: func(o any, first bool) seen { return seePod(o.(*corev1.Pod), first) },
-		informer: informer(&corev1.Pod{}, func(context.Context, metav1.ListOptions) (*corev1.PodList, error) { return nil, nil },
-			func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, nil })}
+		see:      func(o any, first bool) seen { return seePod(o.(*corev1.Pod), first) },
+		informer: idle(&corev1.Pod{}, &corev1.PodList{})}
 	d.sources["pods"] = d.pods
 	d.handler = d.handle(d.pods)
 	return d
+}
+
+// idle is an informer that is never run.
+func idle(of, list runtime.Object) cache.SharedIndexInformer {
+	return informer(of, func(context.Context, metav1.ListOptions) (runtime.Object, error) { return list, nil },
+		func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil })
 }
 
 // add and remove are what an informer does first: it changes its index.

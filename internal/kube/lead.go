@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"sextant/internal/config"
 	"sextant/pipeline/kafka"
+	"sextant/schema/nodes"
 	"sextant/schema/topics"
 )
 
@@ -27,11 +29,14 @@ type Config struct {
 	Namespace  string          `yaml:"namespace"`  // of the lease; empty: the pod's own, else default
 	Lease      string          `yaml:"lease"`      // its name
 	LeaseFor   config.Duration `yaml:"lease_for"`  // how long a leader that died is waited for
+
+	RackLabels      []string `yaml:"rack_labels"`      // of a node: the first that it has names its rack
+	NodeAnnotations []string `yaml:"node_annotations"` // of a node that are kept, beside those below sextant/
 }
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
-	return Config{Cluster: "kubernetes", Lease: "sextant-watch", LeaseFor: config.Duration(15 * time.Second)}
+	return Config{Cluster: "kubernetes", Lease: "sextant-watch", LeaseFor: config.Duration(15 * time.Second), RackLabels: []string{"topology.kubernetes.io/rack"}}
 }
 
 // Validate returns every fault at once, each with its key.
@@ -45,6 +50,14 @@ func (c Config) Validate() error {
 	}
 	if d := c.LeaseFor.D(); d < 3*time.Second || d > 5*time.Minute {
 		errs = append(errs, fmt.Errorf("lease_for: %v is not within 3s and 5m", d))
+	}
+	if len(c.NodeAnnotations) > nodes.MaxAnnotations {
+		errs = append(errs, fmt.Errorf("node_annotations: %d names, the limit is %d", len(c.NodeAnnotations), nodes.MaxAnnotations))
+	}
+	for key, names := range map[string][]string{"rack_labels": c.RackLabels, "node_annotations": c.NodeAnnotations} {
+		if slices.Contains(names, "") {
+			errs = append(errs, fmt.Errorf("%s: a name is empty", key))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -131,7 +144,7 @@ func (l *leader) result(ctx context.Context) error {
 
 // term is what a leader does.
 func term(ctx context.Context, c *clients, cfg Config, opts Options) error {
-	p, err := kafka.NewProducer(opts.Kafka, kafka.ProducerOptions{Topic: topics.Tasks, Uncompressed: []string{topics.Watched}})
+	p, err := kafka.NewProducer(opts.Kafka, kafka.ProducerOptions{Topic: topics.Tasks, Uncompressed: []string{topics.Watched, topics.Nodes}})
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -140,7 +153,11 @@ func term(ctx context.Context, c *clients, cfg Config, opts Options) error {
 	if err := w.recall(ctx, opts.Kafka); err != nil {
 		return err
 	}
-	return w.run(ctx, c)
+	r := newRoll(w, &cfg, c.nodes())
+	if err := r.recall(ctx, opts.Kafka); err != nil {
+		return err
+	}
+	return w.run(ctx, c, r)
 }
 
 func newWatcher(cluster string, p *kafka.Producer, opts Options) *watcher {

@@ -13,7 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	pipenodes "sextant/pipeline/nodes"
 	"sextant/schema/tasks"
+	"sextant/schema/topics"
 )
 
 // What becomes of a pod of the test, by its number.
@@ -28,14 +30,23 @@ const (
 	fates
 )
 
-const podsOfTest, jobsOfTest = 175, 25
+const podsOfTest, jobsOfTest, nodesOfTest = 175, 25, 8
+
+// What becomes of nodes, by their number: one is cordoned while the second watcher leads,
+// the last is deleted while none does.
+const cordoned, unseen = 6, nodesOfTest - 1
+
+// marker is the number of a pod that the third watcher tells of. It is held, so that it takes
+// nothing of a node.
+const marker = 1428*fates + held
 
 // TestTwoHundredLives: Jobs and pods go through their lives, a watcher is killed in the
 // middle and another takes over; a third comes at the end and lists everything again.
-// Each task has the state and the times that the test gave it, and nothing is said twice.
+// Each task has the state and the times that the test gave it, in Go and in SQL, and nothing
+// is said twice. Of the nodes each change is told, once.
 func TestTwoHundredLives(t *testing.T) {
 	b := newBench(t)
-	b.nodes(8)
+	b.nodes(nodesOfTest)
 	must(b.typed.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "work"}}, metav1.CreateOptions{}))(b)
 	first := b.watcher()
 	b.until("the first watcher leads", func() bool { return first.said("this watcher leads") })
@@ -56,7 +67,9 @@ func TestTwoHundredLives(t *testing.T) {
 	}
 	l.startAll(podsOfTest/2, podsOfTest)
 	l.endHalf(0)
+	l.removeNode(unseen)
 	b.until("the second watcher takes over", func() bool { return second.said("this watcher leads") })
+	l.cordon(cordoned)
 	l.endHalf(1)
 	l.endJobs()
 	l.removeSeen()
@@ -67,12 +80,16 @@ func TestTwoHundredLives(t *testing.T) {
 	second.kill()
 	third := b.watcher()
 	b.until("the third watcher leads", func() bool { return third.said("this watcher leads") })
-	must(b.typed.CoreV1().Pods("work").Create(t.Context(), podOf(9999, ""), metav1.CreateOptions{}))(b)
+	must(b.typed.CoreV1().Pods("work").Create(t.Context(), podOf(marker, ""), metav1.CreateOptions{}))(b)
 	b.until("the third watcher tells", func() bool {
-		return slices.ContainsFunc(b.events(), func(e tasks.Event) bool { return e.Name == "p9999" })
+		return slices.ContainsFunc(b.events(), func(e tasks.Event) bool { return e.Name == fmt.Sprintf("p%d", marker) })
 	})
 	saidOnce(t, before, b.events())
 	l.check()
+	l.checkNodes()
+	db := b.stored()
+	l.checkSQL(db)
+	l.checkNodesSQL(db)
 }
 
 // saidOnce checks that of the old tasks nothing new was said, and that an event that came
@@ -96,7 +113,7 @@ func saidOnce(t *testing.T, before, after []tasks.Event) {
 }
 
 func isMarker(all []tasks.Event, task string) bool {
-	return slices.ContainsFunc(all, func(e tasks.Event) bool { return e.Task == task && e.Name == "p9999" })
+	return slices.ContainsFunc(all, func(e tasks.Event) bool { return e.Task == task && e.Name == fmt.Sprintf("p%d", marker) })
 }
 
 // wanted is what the events of a task must come to. A time that only the control plane
@@ -264,6 +281,44 @@ func (l *lives) endJobs() {
 		}
 		l.note(name, tasks.Finished, at)
 	}
+}
+
+func (l *lives) removeNode(i int) {
+	if err := l.typed.CoreV1().Nodes().Delete(l.Context(), fmt.Sprintf("n%d", i), metav1.DeleteOptions{}); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *lives) cordon(i int) {
+	_, err := l.typed.CoreV1().Nodes().Patch(l.Context(), fmt.Sprintf("n%d", i), mergePatch, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// checkNodes waits until the topic has each turn of each node once, whoever led.
+func (l *lives) checkNodes() {
+	l.Helper()
+	want := map[string]string{}
+	for i := range nodesOfTest {
+		want[fmt.Sprintf("n%d", i)] = "made"
+	}
+	want[fmt.Sprintf("n%d", cordoned)] += " cordoned"
+	want[fmt.Sprintf("n%d", unseen)] += " deleted"
+	l.until("the nodes are told", func() bool {
+		got := map[string]string{}
+		for _, r := range rowsOf(l.bench, topics.Nodes, pipenodes.Decode) {
+			turn := "made"
+			switch {
+			case r.Document == nil:
+				turn = "deleted"
+			case r.Document.Unschedulable:
+				turn = "cordoned"
+			}
+			got[r.Node] = strings.TrimSpace(got[r.Node] + " " + turn)
+		}
+		return maps.Equal(got, want)
+	})
 }
 
 // check waits until each task is what it must be, and says what is not.

@@ -7,6 +7,7 @@ type Metrics struct {
 	events      *prometheus.CounterVec
 	annotations prometheus.Counter
 	tasks       prometheus.Gauge
+	nodes       *prometheus.CounterVec
 	leader      prometheus.Gauge
 	synced      *prometheus.GaugeVec
 }
@@ -21,6 +22,8 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Help: "Annotations below sextant/ that could not be read."}),
 		tasks: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: ns, Subsystem: sub, Name: "tasks",
 			Help: "Objects that this watcher knows; 0 unless it leads."}),
+		nodes: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: ns, Subsystem: sub, Name: "node_looks_total",
+			Help: "Looks at nodes by result: changed and again (it was told), gone, unchanged, refused (it makes no document that is right)."}, []string{"result"}),
 		leader: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: ns, Subsystem: sub, Name: "leader",
 			Help: "Whether this watcher holds the lease."}),
 		synced: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: ns, Subsystem: sub, Name: "synced",
@@ -29,7 +32,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.events, m.annotations, m.tasks, m.leader, m.synced} {
+	for _, c := range []prometheus.Collector{m.events, m.annotations, m.tasks, m.nodes, m.leader, m.synced} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -81,6 +81,8 @@ func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		return trimPod(o), nil
+	case *corev1.Node:
+		trimNode(o)
 	case *batchv1.Job:
 		trimMeta(o)
 		o.Spec.Template.Spec = trimSpec(&o.Spec.Template.Spec)

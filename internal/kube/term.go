@@ -15,8 +15,8 @@ const (
 	lookEvery  = 15 * time.Second // for resources that came or went
 )
 
-// run watches until ctx ends or a part fails. It comes after recall.
-func (w *watcher) run(ctx context.Context, c *clients) error {
+// run watches tasks and nodes until ctx ends or a part fails. It comes after recall.
+func (w *watcher) run(ctx context.Context, c *clients, r *roll) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer w.running.Wait()
 	defer cancel()
@@ -27,7 +27,8 @@ func (w *watcher) run(ctx context.Context, c *clients) error {
 	}
 	w.extras(ctx, c)
 	w.settle(ctx)
-	done := make(chan error, 1)
+	done := make(chan error, 2)
+	w.running.Go(func() { done <- r.run(ctx) })
 	w.running.Go(func() { done <- w.work(ctx) })
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -65,12 +66,7 @@ func (w *watcher) begin(ctx context.Context, s *source) error {
 	if err := s.informer.SetTransform(trim); err != nil {
 		return fmt.Errorf("watch %s: %w", s.resource, err)
 	}
-	err := s.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		if ctx.Err() == nil {
-			w.log.Warn("the API server does not let me watch, trying on", "resource", s.resource, "err", err)
-		}
-	})
-	if err != nil {
+	if err := s.informer.SetWatchErrorHandlerWithContext(w.refused(ctx, s.resource)); err != nil {
 		return fmt.Errorf("watch %s: %w", s.resource, err)
 	}
 	s.present = map[string]bool{}
@@ -92,6 +88,15 @@ func (w *watcher) begin(ctx context.Context, s *source) error {
 		}
 	})
 	return nil
+}
+
+// refused says what keeps an informer from watching a resource until ctx ends.
+func (w *watcher) refused(ctx context.Context, resource string) cache.WatchErrorHandlerWithContext {
+	return func(_ context.Context, _ *cache.Reflector, err error) {
+		if ctx.Err() == nil {
+			w.log.Warn("the API server does not let me watch, trying on", "resource", resource, "err", err)
+		}
+	}
 }
 
 // extras watches what came since the last look, and stops watching what is served no

@@ -1,5 +1,6 @@
 // Package kube watches a Kubernetes cluster and tells what happens to its pods, Jobs,
-// PodGroups and Workloads as task events. It is the one package that knows client-go.
+// PodGroups and Workloads as task events, and what its nodes are. It is the one package
+// that knows client-go.
 //
 // What was said of each task stands in the compacted topic tasks.watched, and is written
 // there before it is sent. So a watcher that starts, or takes over from one that died,

@@ -52,14 +52,25 @@ func quantity(b json.RawMessage) (float64, error) {
 		if err := json.Unmarshal(b, &s); err != nil || string(b) == "null" {
 			return 0, fmt.Errorf("want a number, or a quantity such as 500m or 4Gi")
 		}
-		if v, err = parseQuantity(s); err != nil {
-			return 0, err
-		}
+		return Quantity(s)
 	}
+	return v, within(v)
+}
+
+// Quantity reads an amount as Kubernetes writes it, such as 500m or 4Gi.
+func Quantity(s string) (float64, error) {
+	v, err := parseQuantity(s)
+	if err != nil {
+		return 0, err
+	}
+	return v, within(v)
+}
+
+func within(v float64) error {
 	if v < 0 || v > MaxAmount || math.IsNaN(v) {
-		return 0, fmt.Errorf("%g is not within 0 and %g", v, float64(MaxAmount))
+		return fmt.Errorf("%g is not within 0 and %g", v, float64(MaxAmount))
 	}
-	return v, nil
+	return nil
 }
 
 func parseQuantity(s string) (float64, error) {

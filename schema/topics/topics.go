@@ -12,6 +12,7 @@ const (
 	Inventory  = "inventory"
 	Tasks      = "tasks"
 	Watched    = "tasks.watched"
+	Nodes      = "nodes"
 )
 
 // MaxMessageBytes is the largest record batch that a broker must take, compressed. It is
@@ -116,6 +117,22 @@ func All() []Topic {
 				"min.insync.replicas":    "2",
 				// A start reads it whole: what is superseded goes soon.
 				"min.cleanable.dirty.ratio": "0.2",
+				"segment.ms":                "3600000",
+			},
+		},
+		{
+			Name: Nodes, Partitions: 12, Replication: 3,
+			Key:   "cluster/node; a record without a value says that the node was deleted",
+			Value: "what Kubernetes says of the node, JSON (schema/nodes)",
+			Doc:   "The nodes of each cluster as its API server has them: the newest document of each is kept for ever.",
+			Config: map[string]string{
+				"cleanup.policy":            "compact",
+				"compression.type":          "uncompressed", // as of the inventory
+				"delete.retention.ms":       "86400000",
+				"max.message.bytes":         "2097152",
+				"message.timestamp.type":    "LogAppendTime",
+				"min.insync.replicas":       "2",
+				"min.cleanable.dirty.ratio": "0.2", // a watcher that starts reads it whole
 				"segment.ms":                "3600000",
 			},
 		},

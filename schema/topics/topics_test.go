@@ -7,7 +7,7 @@ import (
 )
 
 // lastValue are the topics of which only the newest record of each key counts.
-var lastValue = map[string]bool{Inventory: true, Watched: true}
+var lastValue = map[string]bool{Inventory: true, Watched: true, Nodes: true}
 
 func TestDefinitions(t *testing.T) {
 	legal := regexp.MustCompile(`^[a-z][a-z0-9.]{0,248}$`)
@@ -41,7 +41,7 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{Samples, DeadLetter, Inventory, Tasks, Watched} {
+	for _, name := range []string{Samples, DeadLetter, Inventory, Tasks, Watched, Nodes} {
 		if !seen[name] {
 			t.Errorf("%s is named and not defined", name)
 		}

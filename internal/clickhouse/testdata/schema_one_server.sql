@@ -684,6 +684,58 @@ ORDER BY (view, entity, time)
 SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
 COMMENT 'A sample of the answers of the feature API.';
 -- +goose StatementEnd
+---- migrations/00022_node_records.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- One row per node and content of what Kubernetes says of it. An unchanged document that
+-- comes again replaces its row, and moves collected and ingest on; another content, such as a
+-- condition that turned, begins a row of its own, so the table is the history.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`node_records`
+(
+    cluster LowCardinality(String),
+    node String,
+    since DateTime64(3, 'UTC') COMMENT 'first seen with this content' CODEC(Delta, ZSTD(1)),
+    collected DateTime64(3, 'UTC') COMMENT 'last told with this content' CODEC(Delta, ZSTD(1)),
+    ingest DateTime64(3, 'UTC') COMMENT 'append time of the broker' CODEC(Delta, ZSTD(1)),
+    removed UInt8 COMMENT '1: the node was deleted; all other columns are empty',
+    hash String COMMENT 'of the content',
+    uid String COMMENT 'of the object: another after it was made again',
+    created Nullable(DateTime64(3, 'UTC')),
+    provider_id String COMMENT 'the cloud''s name of the machine',
+    region LowCardinality(String),
+    zone LowCardinality(String),
+    rack LowCardinality(String),
+    ready UInt8 COMMENT 'the condition Ready is True',
+    ready_since Nullable(DateTime64(3, 'UTC')) COMMENT 'when Ready became what it is',
+    trouble Array(LowCardinality(String)) COMMENT 'other conditions that are True, such as MemoryPressure',
+    unschedulable UInt8,
+    taints Array(String) COMMENT 'key=value:effect' CODEC(ZSTD(1)),
+    labels Map(String, String) CODEC(ZSTD(1)),
+    annotations Map(String, String) COMMENT 'those that the watcher keeps' CODEC(ZSTD(1)),
+    capacity Map(String, String) COMMENT 'quantities as Kubernetes writes them' CODEC(ZSTD(1)),
+    allocatable Map(String, String) COMMENT 'likewise' CODEC(ZSTD(1)),
+    capacity_amounts Map(String, Float64) COMMENT 'cpu_cores, memory_bytes, accelerators_<vendor>, others by their own name, as in task_events.requests' CODEC(ZSTD(1)),
+    allocatable_amounts Map(String, Float64) COMMENT 'likewise' CODEC(ZSTD(1)),
+    condition_types Array(LowCardinality(String)),
+    condition_statuses Array(LowCardinality(String)) COMMENT 'True, False or Unknown',
+    condition_reasons Array(String) CODEC(ZSTD(1)),
+    addresses Array(String) COMMENT 'type=address' CODEC(ZSTD(1)),
+    kubelet LowCardinality(String),
+    runtime LowCardinality(String),
+    os_image LowCardinality(String),
+    kernel LowCardinality(String),
+    os LowCardinality(String),
+    arch LowCardinality(String) COMMENT 'as Go has it',
+    boot_id String,
+    document String COMMENT 'as it was sent, JSON' CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(ingest)
+ORDER BY (cluster, node, since)
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000
+COMMENT 'What Kubernetes said of each node, and since when. Read with FINAL, or through kubernetes_nodes.';
+-- +goose StatementEnd
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` AS
@@ -883,6 +935,43 @@ FROM
 ARRAY JOIN arrayFilter(k -> facts[k] != old[k], arrayDistinct(arrayConcat(mapKeys(facts), mapKeys(old)))) AS fact
 WHERE place > 1
 ORDER BY node, time, fact
+---- views/kubernetes_nodes.sql
+-- What Kubernetes says of each node that it has: the newest record of each.
+CREATE OR REPLACE VIEW `sextant`.kubernetes_nodes AS
+SELECT * EXCEPT (removed, document), NOT unschedulable AS schedulable
+FROM
+(
+    SELECT * FROM `sextant`.node_records ORDER BY ingest DESC, since DESC LIMIT 1 BY cluster, node
+)
+WHERE removed = 0
+ORDER BY cluster, node
+---- views/kubernetes_nodes_at.sql
+-- What Kubernetes had said of each node by known: kubernetes_nodes_at(known = …). Nodes that
+-- were deleted by then have no row. Of two clusters with one node name the newer counts.
+CREATE OR REPLACE VIEW `sextant`.kubernetes_nodes_at AS
+SELECT * EXCEPT (removed)
+FROM
+(
+    SELECT
+        r.node AS node,
+        max(r.since) AS since,
+        argMax(r.cluster, (r.since, r.cluster)) AS cluster,
+        argMax(tuple(r.created), (r.since, r.cluster)).1 AS created,
+        argMax(r.zone, (r.since, r.cluster)) AS zone,
+        argMax(r.rack, (r.since, r.cluster)) AS rack,
+        argMax(r.ready, (r.since, r.cluster)) AS ready,
+        argMax(tuple(r.ready_since), (r.since, r.cluster)).1 AS ready_since,
+        argMax(r.trouble, (r.since, r.cluster)) AS trouble,
+        argMax(r.unschedulable, (r.since, r.cluster)) AS unschedulable,
+        argMax(r.taints, (r.since, r.cluster)) AS taints,
+        argMax(r.capacity_amounts, (r.since, r.cluster)) AS capacity_amounts,
+        argMax(r.allocatable_amounts, (r.since, r.cluster)) AS allocatable_amounts,
+        argMax(r.removed, (r.since, r.cluster)) AS removed
+    FROM `sextant`.node_records AS r
+    WHERE r.since <= {known:DateTime64(3, 'UTC')}
+    GROUP BY node
+)
+WHERE removed = 0
 ---- views/ledger.sql
 -- Per agent: which records came, and what became of those that did not. The numbers of an
 -- agent's records are dense from 1, and every number below the newest "oldest" has either
@@ -982,23 +1071,92 @@ INNER JOIN
 WHERE n.gone = 0 AND p.part = 'nic'
 ORDER BY node, id
 ---- views/nodes.sql
--- The newest inventory of each node that is not gone.
+-- Each node as its agent and Kubernetes have it, newest: hardware is the agent's word, what
+-- may run there is Kubernetes'. A node that only one of them knows has the columns of the
+-- other empty; agent and kubernetes say who knows it. labels are the agent's own.
 CREATE OR REPLACE VIEW `sextant`.nodes AS
 SELECT
-    node, since, collected, simulated, hash, arch, kernel, os, os_version, boot_id, vendor, product, hypervisor,
-    cpu_model, sockets, cores, threads, memory_bytes, numa_nodes, accelerators, nics,
-    region, zone, rack, switch, cordoned, labels, kubernetes_labels, taints, allocatable, faults
+    if(i.node != '', i.node, k.node) AS node,
+    if(i.node != '', i.since, k.since) AS since,
+    if(i.node != '', i.collected, k.collected) AS collected,
+    i.simulated AS simulated,
+    i.hash AS hash,
+    if(i.node != '', i.arch, transform(k.arch, ['amd64', 'arm64'], ['x86_64', 'aarch64'], k.arch)) AS arch,
+    if(i.kernel != '', i.kernel, k.kernel) AS kernel,
+    i.os AS os,
+    i.os_version AS os_version,
+    if(i.boot_id != '', i.boot_id, k.boot_id) AS boot_id,
+    i.vendor AS vendor,
+    i.product AS product,
+    i.hypervisor AS hypervisor,
+    i.cpu_model AS cpu_model,
+    i.sockets AS sockets,
+    i.cores AS cores,
+    i.threads AS threads,
+    i.memory_bytes AS memory_bytes,
+    i.numa_nodes AS numa_nodes,
+    i.accelerators AS accelerators,
+    i.nics AS nics,
+    if(i.region != '', i.region, k.region) AS region,
+    if(i.zone != '', i.zone, k.zone) AS zone,
+    if(i.rack != '', i.rack, k.rack) AS rack,
+    i.switch AS switch,
+    if(kubernetes, k.unschedulable, i.cordoned) AS cordoned,
+    i.labels AS labels,
+    if(kubernetes, k.labels, i.kubernetes_labels) AS kubernetes_labels,
+    if(kubernetes, k.taints, i.taints) AS taints,
+    if(kubernetes, k.allocatable, i.allocatable) AS allocatable,
+    i.faults AS faults,
+    toUInt8(i.node != '') AS agent,
+    toUInt8(k.node != '') AS kubernetes,
+    k.cluster AS cluster,
+    if(kubernetes, toNullable(k.since), NULL) AS kubernetes_since,
+    if(kubernetes, toNullable(k.ready), NULL) AS ready,
+    k.ready_since AS ready_since,
+    if(kubernetes, toNullable(k.schedulable), NULL) AS schedulable,
+    k.trouble AS trouble,
+    k.created AS created,
+    k.provider_id AS provider_id,
+    k.annotations AS annotations,
+    k.capacity AS capacity,
+    k.capacity_amounts AS capacity_amounts,
+    k.allocatable_amounts AS allocatable_amounts,
+    k.addresses AS addresses,
+    k.kubelet AS kubelet,
+    k.runtime AS runtime,
+    k.os_image AS os_image
 FROM
 (
-    SELECT * FROM `sextant`.inventories ORDER BY ingest DESC, since DESC LIMIT 1 BY node
-)
-WHERE removed = 0
+    SELECT * FROM
+    (
+        SELECT * FROM `sextant`.inventories ORDER BY ingest DESC, since DESC LIMIT 1 BY node
+    )
+    WHERE removed = 0
+) AS i
+FULL OUTER JOIN
+(
+    SELECT * FROM `sextant`.kubernetes_nodes ORDER BY ingest DESC, cluster LIMIT 1 BY node
+) AS k ON k.node = i.node
 ORDER BY node
 ---- views/nodes_at.sql
--- What each node was made of, by the inventories that had begun by known:
--- nodes_at(known = …). Nodes that were gone by then have no row.
+-- What each node was made of, by the inventories that had begun by known, and what Kubernetes
+-- had said of it: nodes_at(known = …). It has the nodes that agents told of; those that were gone
+-- by then have no row. What Kubernetes alone knows is in kubernetes_nodes_at.
 CREATE OR REPLACE VIEW `sextant`.nodes_at AS
-SELECT node, zone, rack, threads, memory_bytes, accelerators, cordoned
+SELECT
+    i.node AS node,
+    if(i.zone != '', i.zone, k.zone) AS zone,
+    if(i.rack != '', i.rack, k.rack) AS rack,
+    i.threads AS threads,
+    i.memory_bytes AS memory_bytes,
+    i.accelerators AS accelerators,
+    if(k.node != '', k.unschedulable, i.cordoned) AS cordoned,
+    k.cluster AS cluster,
+    if(k.node != '', toNullable(k.ready), NULL) AS ready,
+    k.trouble AS trouble,
+    k.taints AS taints,
+    k.capacity_amounts AS capacity_amounts,
+    k.allocatable_amounts AS allocatable_amounts
 FROM
 (
     SELECT
@@ -1013,8 +1171,9 @@ FROM
     FROM `sextant`.inventories AS i
     WHERE i.since <= {known:DateTime64(3, 'UTC')}
     GROUP BY node
-)
-WHERE removed = 0
+) AS i
+LEFT JOIN `sextant`.kubernetes_nodes_at(known = {known:DateTime64(3, 'UTC')}) AS k ON k.node = i.node
+WHERE i.removed = 0
 ---- views/quality.sql
 -- What was wrong over the last day, and is: per node, and per metric (of a device) or
 -- target, the time of the first and the last scrape at which a flag was in force, the
@@ -1183,6 +1342,27 @@ FROM
     ) AS e
     GROUP BY cluster, task
 )
+---- views/tasks_allocation.sql
+-- What each node has of each resource, and what the tasks that are bound to it asked for:
+-- allocation, which is not use. A resource is called as in tasks.requests.
+CREATE OR REPLACE VIEW `sextant`.tasks_allocation AS
+SELECT
+    n.cluster AS cluster, n.node AS node, resource,
+    n.capacity_amounts[resource] AS capacity,
+    n.allocatable_amounts[resource] AS allocatable,
+    if(resource = 'pods', toFloat64(h.pods), h.asked[resource]) AS allocated,
+    greatest(allocatable - allocated, 0) AS free,
+    allocated / nullIf(allocatable, 0) AS allocated_ratio
+FROM `sextant`.kubernetes_nodes AS n
+LEFT JOIN
+(
+    SELECT cluster, node, countIf(kind = 'pod') AS pods, CAST(sumMap(requests), 'Map(String, Float64)') AS asked
+    FROM `sextant`.tasks
+    WHERE counted AND state IN ('scheduled', 'started') AND node != ''
+    GROUP BY cluster, node
+) AS h ON h.cluster = n.cluster AND h.node = n.node
+ARRAY JOIN mapKeys(n.allocatable_amounts) AS resource
+ORDER BY cluster, node, resource
 ---- views/tasks_at.sql
 -- What each task was at a tick, by the events that happened before it and had come by
 -- known: tasks_at(tick = …, known = …). Facts and times are as in tasks; a task that waits has
