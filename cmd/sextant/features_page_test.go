@@ -103,30 +103,8 @@ func pageCell(s string) string {
 
 // TestListAgreesWithTheTables: what is listed is a column of its table, and nothing else is.
 func TestListAgreesWithTheTables(t *testing.T) {
-	lib, err := fetch.Chdb(t.Context(), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := chdb.Start(context.Background(), chdb.Config{Dir: t.TempDir(), Library: lib})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	cfg := clickhouse.DefaultConfig()
-	cfg.Addr, cfg.Protocol = []string{server.Addr()}, "http"
-	db, err := clickhouse.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	set := builtinSet(t)
-	if _, err := applyDefinitions(t.Context(), db, set, applying{who: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	db, cfg := storeWith(t, set)
 	rows, err := listOf(set)
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +134,39 @@ func TestListAgreesWithTheTables(t *testing.T) {
 	if err := found.Err(); err != nil || len(got) == 0 || !slices.Equal(got, want) {
 		t.Errorf("%v: tables have alone %q, listed are alone %q", err, without(got, want), without(want, got))
 	}
+}
+
+// storeWith is the engine of this process, with definitions in force.
+func storeWith(t *testing.T, set *features.Set) (*clickhouse.DB, clickhouse.Config) {
+	t.Helper()
+	lib, err := fetch.Chdb(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := chdb.Start(context.Background(), chdb.Config{Dir: t.TempDir(), Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := clickhouse.DefaultConfig()
+	cfg.Addr, cfg.Protocol = []string{server.Addr()}, "http"
+	db, err := clickhouse.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := applyDefinitions(t.Context(), db, set, applying{who: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return db, cfg
 }
 
 func without(a, b []string) []string {

@@ -17,10 +17,12 @@ import (
 	"sextant/features"
 	"sextant/features/api"
 	"sextant/features/online"
+	"sextant/features/promapi"
 	"sextant/features/snapshot"
 	"sextant/internal/access"
 	"sextant/internal/clickhouse"
 	"sextant/internal/httpserve"
+	"sextant/internal/openapi"
 )
 
 func serveCmd() *cobra.Command {
@@ -104,21 +106,32 @@ func newFront() (*front, error) {
 		return nil, err
 	}
 	f := &front{}
-	closed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Open(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/console") {
 			page.ServeHTTP(w, r) // it shows what is missing
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/healthz" {
-			fmt.Fprintln(w, `{"status":"ok"}`)
-			return
-		}
-		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprintln(w, `{"status":"not ready","detail":"clickhouse does not answer yet, or the feature definitions are not applied","views":[]}`)
-	})
-	f.Open(closed)
+		notReady(w, r)
+	}))
 	return f, nil
+}
+
+const notReadyWhy = "clickhouse does not answer yet, or the feature definitions are not applied"
+
+// notReady answers as each path would if its answer were an error.
+func notReady(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/healthz", r.URL.Path == "/health":
+		fmt.Fprintln(w, `{"status":"ok"}`)
+	case r.URL.Path == "/readyz":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintf(w, `{"status":"not ready","detail":%q,"views":[]}`+"\n", notReadyWhy)
+	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
+		promapi.Refuse(w, r, http.StatusServiceUnavailable, notReadyWhy)
+	default:
+		api.Refuse(w, r, http.StatusServiceUnavailable, notReadyWhy)
+	}
 }
 
 // Open answers with h from now on.
@@ -138,7 +151,7 @@ func listenAPI(cfg *Config, log *slog.Logger) (*httpserve.Server, error) {
 
 // featureAPI is what answers, and what runs beside it.
 type featureAPI struct {
-	http.Handler
+	*httpserve.Mux
 	store  *online.Store
 	whole  *snapshot.Server
 	served *api.ServedLog // nil when nothing is logged
@@ -189,8 +202,10 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	if handler, err = withPrometheus(handler, gate, cfg, set.Views, src, log, reg); err != nil {
 		return nil, err
 	}
-	a.Handler, err = withConsole(handler, gate, set.Views, store, src, log)
-	return a, err
+	if a.Mux, err = withConsole(handler, gate, set.Views, store, src, log); err != nil {
+		return nil, err
+	}
+	return a, openapi.Serve(a.Mux, gate.Guard(access.Read, api.Refuse))
 }
 
 // runAPI serves until ctx is done.

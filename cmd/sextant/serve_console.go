@@ -2,31 +2,27 @@ package main
 
 import (
 	"log/slog"
-	"net/http"
 
 	"sextant/dashboards/console"
 	"sextant/dashboards/console/web"
 	"sextant/features"
 	"sextant/features/online"
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
 )
 
 // withConsole serves the web console beside next. Its page is open, as any page that asks for
 // a login is; what it shows is asked for with the caller's token.
-func withConsole(next http.Handler, gate *access.Gate, views []*features.View, rows *online.Store, db console.Reader, log *slog.Logger) (http.Handler, error) {
+func withConsole(next *httpserve.Mux, gate *access.Gate, views []*features.View, rows *online.Store, db console.Reader, log *slog.Logger) (*httpserve.Mux, error) {
 	page, err := web.Handler()
 	if err != nil {
 		return nil, err
 	}
-	data := console.New(db, console.Options{Access: gate, Seen: seen(views, rows), Log: log})
-	mux := http.NewServeMux()
+	mux := console.New(db, console.Options{Access: gate, Seen: seen(views, rows), Log: log})
 	for _, path := range []string{"/{$}", "/console", web.Prefix} {
-		mux.Handle(path, page)
+		mux.Mount(path, page)
 	}
-	for _, path := range console.Routes {
-		mux.Handle(path, data)
-	}
-	mux.Handle("/", next)
+	mux.Mount("/", next)
 	return mux, nil
 }
 

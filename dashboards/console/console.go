@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sextant/internal/access"
+	"sextant/internal/httpserve"
 )
 
 // Reader is the store. An empty list is no error; a node that nobody told of is ErrUnknown.
@@ -56,7 +57,7 @@ type server struct {
 }
 
 // New is the handler of /v1/nodes, /v1/nodes/{node}, /v1/tasks, /v1/line and /v1/line/ledger.
-func New(store Reader, o Options) http.Handler {
+func New(store Reader, o Options) *httpserve.Mux {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -67,16 +68,12 @@ func New(store Reader, o Options) http.Handler {
 		o.Seen = func() map[string]int64 { return nil }
 	}
 	s := &server{Options: o, store: store, nodes: newMemo[[]Node](nodesAge), line: newMemo[*Line](lineAge), ledger: newMemo[*Ledger](ledgerAge)}
-	mux := http.NewServeMux()
-	mux.Handle("/v1/nodes", s.answer(s.listNodes))
-	mux.Handle("/v1/nodes/{node}", s.answer(s.oneNode))
-	mux.Handle("/v1/tasks", s.answer(s.listTasks))
-	mux.Handle("/v1/line", s.answer(s.theLine))
-	mux.Handle("/v1/line/ledger", s.answer(s.theLedger))
-	return o.Access.Whole(access.Read, func(w http.ResponseWriter, _ *http.Request, status int, why string) {
-		refuse(w, status, why)
-	})(compressed(mux))
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
+	mux, guard := httpserve.NewMux(deny), o.Access.Whole(access.Read, deny)
+	for path, ask := range map[string]func(*http.Request) (any, error){
+		"/v1/nodes": s.listNodes, "/v1/nodes/{node}": s.oneNode, "/v1/tasks": s.listTasks, "/v1/line": s.theLine, "/v1/line/ledger": s.theLedger,
+	} {
+		mux.Route(path, guard(compressed(s.answer(ask))), http.MethodGet)
+	}
+	return mux
 }
-
-// Routes are the patterns of New, for the mux that it is part of.
-var Routes = []string{"/v1/nodes", "/v1/nodes/", "/v1/tasks", "/v1/line", "/v1/line/"}

@@ -33,11 +33,6 @@ func bad(format string, args ...any) error { return badRequest{fmt.Errorf(format
 // the log: it may hold what a caller must not see.
 func (s *server) answer(ask func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", http.MethodGet)
-			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET", r.Method))
-			return
-		}
 		ctx, cancel := context.WithTimeout(r.Context(), deadline)
 		defer cancel()
 		body, err := ask(r.WithContext(ctx))

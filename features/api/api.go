@@ -101,15 +101,15 @@ func New(store *online.Store, set *features.Set, opts Options) (*httpserve.Mux, 
 	return s.routes(opts), nil
 }
 
-// deny answers a request that is not let through, or that no path takes.
-func deny(w http.ResponseWriter, _ *http.Request, status int, why string) {
+// Refuse answers a request that is not let through, or that no path takes.
+func Refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
 	writeError(w, &requestError{status, why})
 }
 
 // routes puts every path behind what it needs.
 func (s *server) routes(opts Options) *httpserve.Mux {
-	mux := httpserve.NewMux(deny)
-	guard, push, whole := opts.Access.Guard(access.Read, deny), opts.Access.Guard(access.Push, deny), opts.Access.Whole(access.Read, deny)
+	mux := httpserve.NewMux(Refuse)
+	guard, push, whole := opts.Access.Guard(access.Read, Refuse), opts.Access.Guard(access.Push, Refuse), opts.Access.Whole(access.Read, Refuse)
 	counted := func(guard func(http.Handler) http.Handler, method, path string, h http.HandlerFunc) {
 		mux.Route(path, guard(s.metrics.watch(path, h)), method)
 	}
@@ -121,7 +121,7 @@ func (s *server) routes(opts Options) *httpserve.Mux {
 		counted(push, http.MethodPost, "/push", s.push)
 		counted(push, http.MethodPost, "/write-to-online-store", s.push)
 	}
-	mux.Mount(servingService, opts.Access.Guard(access.Read, access.GRPC(deny))(s.grpc()))
+	mux.Mount(servingService, opts.Access.Guard(access.Read, access.GRPC(Refuse))(s.grpc()))
 	for path, h := range map[string]http.HandlerFunc{
 		"/v1/features": s.listFeatures, "/v1/views": s.listViews, "/v1/views/{view}": s.describeView, "/v1/entities": s.listEntities,
 		"/v1/services": s.listServices, "/v1/services/{service}": s.describeService, "/v1/lineage": s.describeLineage,

@@ -74,8 +74,8 @@ func New(source Source, o Options) (*httpserve.Mux, error) {
 	return s.routes(), nil
 }
 
-// refuse answers a request that no path takes, or that is not let through.
-func refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
+// Refuse answers a request that no path takes, or that is not let through.
+func Refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
 	writeError(w, &apiError{status, denials[status], errors.New(why)})
 }
 
@@ -88,7 +88,7 @@ var denials = map[int]string{http.StatusNotFound: "not_found", http.StatusMethod
 const subqueryStep = time.Minute
 
 func (s *server) routes() *httpserve.Mux {
-	mux, guard := httpserve.NewMux(refuse), s.Access.Whole(access.Read, refuse)
+	mux, guard := httpserve.NewMux(Refuse), s.Access.Whole(access.Read, Refuse)
 	route := func(path string, f answerer, methods ...string) {
 		mux.Route(path, guard(httputil.CompressionHandler{Handler: s.handle(f)}), methods...)
 	}
