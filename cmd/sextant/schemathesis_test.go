@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sextant/internal/httpserve"
+)
+
+// schemathesisArgs bound a run: by time, and so that a seed gives the same requests again. A request
+// that is right by its schema may still name what is not defined or not agree with itself, as
+// two lists of different lengths: that is 400 or 404, which testdata/schemathesis.toml allows.
+var schemathesisArgs = []string{"run", "--phases=examples,coverage,fuzzing", "--max-examples=10", "--max-time=50", "--seed=1", "--workers=2",
+	"--request-timeout=20", "--suppress-health-check=all", "--continue-on-failure", "--no-shrink", "--warnings=off", "--no-color"}
+
+// TestSchemathesis lets schemathesis try a running server against its own description, with right
+// requests and wrong ones: no answer is 5xx, each has the status, headers and shape that are
+// described, and what the schemas forbid is refused.
+func TestSchemathesis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute")
+	}
+	python, err := exec.Command("../../scripts/feast.sh", "python").Output()
+	if err != nil {
+		t.Fatalf("%v: scripts/feast.sh fetch installs it", err)
+	}
+	addr := listen(t, newAPIStore(t).api(t, nil))
+	config, err := filepath.Abs("testdata/schemathesis.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"--config-file=" + config}, schemathesisArgs...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(strings.TrimSpace(string(python))), "schemathesis"), append(args, "http://"+addr+"/openapi.json")...)
+	cmd.Dir = t.TempDir() // it keeps what it found beside itself
+	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out[max(0, len(out)-20_000):])
+	}
+	for _, want := range []string{"Examples", "Coverage", "Fuzzing", "selected / "} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("no %q in what it says:\n%s", want, out)
+		}
+	}
+	t.Logf("%s", out[max(0, len(out)-1500):])
+}
+
+// listen serves an API until the test ends.
+func listen(t *testing.T, a *featureAPI) string {
+	t.Helper()
+	server, err := httpserve.Listen(httpserve.Options{Addr: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	go func() { ended <- server.Run(ctx, a) }()
+	go func() { ended <- a.run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		for range 2 {
+			select {
+			case err := <-ended:
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("the API does not stop")
+			}
+		}
+	})
+	return server.Addr()
+}
