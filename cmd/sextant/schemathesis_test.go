@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,9 @@ func TestSchemathesis(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: scripts/feast.sh fetch installs it", err)
 	}
-	addr := listen(t, newAPIStore(t).api(t, nil))
+	// What waits for the only place is 503, and no fault.
+	addr := listen(t, newAPIStore(t).api(t, func(c *Config) { c.Serve.Training.Concurrency, c.Serve.Snapshot.AsOf = 4, 4 }))
+	awaitSnapshot(t, addr)
 	config, err := filepath.Abs("testdata/schemathesis.toml")
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +54,22 @@ func TestSchemathesis(t *testing.T) {
 		}
 	}
 	t.Logf("%s", out[max(0, len(out)-1500):])
+}
+
+// awaitSnapshot waits until the first version is published: questions before that are 503.
+func awaitSnapshot(t *testing.T, addr string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		res, err := http.Get("http://" + addr + "/v1/snapshot?service=node_basics&format=json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	t.Fatal("no snapshot is published")
 }
 
 // listen serves an API until the test ends.
