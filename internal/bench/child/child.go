@@ -33,7 +33,12 @@ func Start(ctx context.Context, dir, name, ready string, env []string, args ...s
 	if err != nil {
 		return nil, err
 	}
-	c := &Process{name: name, cmd: exec.Command(self, args...), log: filepath.Join(dir, name+".log"), done: make(chan error, 1)}
+	return StartProgram(ctx, dir, name, ready, env, append([]string{self}, args...))
+}
+
+// StartProgram is Start of another program, by its path and arguments.
+func StartProgram(ctx context.Context, dir, name, ready string, env, command []string) (*Process, error) {
+	c := &Process{name: name, cmd: exec.Command(command[0], command[1:]...), log: filepath.Join(dir, name+".log"), done: make(chan error, 1)}
 	logFile, err := os.Create(c.log)
 	if err != nil {
 		return nil, err
@@ -90,8 +95,10 @@ func (c *Process) Stop() {
 }
 
 // CPU is what the process used so far, user and system, in steps of 10 ms.
-func (c *Process) CPU() time.Duration {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+func (c *Process) CPU() time.Duration { return cpuOf(c.cmd.Process.Pid) }
+
+func cpuOf(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
@@ -99,6 +106,27 @@ func (c *Process) CPU() time.Duration {
 	user, _ := strconv.ParseInt(string(fields[11]), 10, 64)
 	system, _ := strconv.ParseInt(string(fields[12]), 10, 64)
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// CPUOfAll is CPU with that of the processes that it started and that run.
+func (c *Process) CPUOfAll() time.Duration {
+	total, pids := time.Duration(0), []int{c.cmd.Process.Pid}
+	for i := 0; i < len(pids); i++ {
+		total += cpuOf(pids[i])
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[i])) // the pattern is right
+		for _, file := range threads {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				continue // it has ended
+			}
+			for _, field := range strings.Fields(string(text)) {
+				if pid, err := strconv.Atoi(field); err == nil {
+					pids = append(pids, pid)
+				}
+			}
+		}
+	}
+	return total
 }
 
 // Peak is the most memory that was resident, in bytes.

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,28 +23,6 @@ var (
 	//go:embed requirements.txt
 	requirements []byte
 )
-
-// do sends a query to the store as curl would, and copies the answer to to, if there is one.
-func do(ctx context.Context, addr, query string, to io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/?output_format_parquet_string_as_string=1&query="+url.QueryEscape(query), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500))
-		return fmt.Errorf("%.60s: %s: %s", query, resp.Status, text)
-	}
-	if to == nil {
-		to = io.Discard
-	}
-	_, err = io.Copy(to, resp.Body)
-	return err
-}
 
 // feast joins the same labels to the same rows with Feast's offline store on DuckDB, from a
 // Parquet file. What hinders it stands in the row.
@@ -105,7 +81,7 @@ func (b *bench) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = do(ctx, b.addr, "SELECT * EXCEPT (flags, origin) REPLACE (toString(node) AS node) FROM sextant."+b.view.Table()+" FINAL FORMAT Parquet", f)
+	err = b.store.Do(ctx, "SELECT * EXCEPT (flags, origin) REPLACE (toString(node) AS node) FROM sextant."+b.view.Table()+" FINAL FORMAT Parquet", f)
 	return errors.Join(err, f.Close())
 }
 

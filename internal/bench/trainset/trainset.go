@@ -20,6 +20,7 @@ import (
 	"sextant/features"
 	"sextant/features/training"
 	"sextant/internal/bench/child"
+	"sextant/internal/bench/store"
 )
 
 // Options of a run. A zero value is the default.
@@ -104,11 +105,9 @@ func Run(ctx context.Context, o Options, progress io.Writer) (*Result, error) {
 type bench struct {
 	Options
 	dir   string
-	env   []string
-	addr  string
 	view  *features.View
 	start time.Time
-	store *child.Process
+	store *store.Store
 }
 
 func open(ctx context.Context, dir string, o Options) (*bench, error) {
@@ -120,23 +119,8 @@ func open(ctx context.Context, dir string, o Options) (*bench, error) {
 	if !ok {
 		return nil, fmt.Errorf("view %s is not built in", view)
 	}
-	var addr [2]string
-	for i := range addr {
-		if addr[i], err = child.FreeAddr(); err != nil {
-			return nil, err
-		}
-	}
-	b := &bench{Options: o, dir: dir, addr: addr[1], view: v, start: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -2)}
-	b.env = []string{"SEXTANT_CLICKHOUSE_ADDR=" + b.addr, "SEXTANT_CLICKHOUSE_PROTOCOL=http"}
-	if b.store, err = child.Start(ctx, dir, "embedded", "ready", b.env, "embedded", "--dir", filepath.Join(dir, "data"), "--kafka", addr[0], "--clickhouse", addr[1]); err != nil {
-		return nil, err
-	}
-	p, err := child.Start(ctx, dir, "migrate", "", b.env, "migrate")
-	if err == nil {
-		err = p.Wait()
-	}
-	if err != nil {
-		b.store.Stop()
+	b := &bench{Options: o, dir: dir, view: v, start: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -2)}
+	if b.store, err = store.Open(ctx, dir); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -156,7 +140,7 @@ func (b *bench) fill(ctx context.Context) error {
 		values = append(values, value)
 	}
 	ticks := b.Hours * 360
-	return do(ctx, b.addr, fmt.Sprintf(`INSERT INTO sextant.%s (node, tick, known, %s)
+	return b.store.Do(ctx, fmt.Sprintf(`INSERT INTO sextant.%s (node, tick, known, %s)
 SELECT concat('node-', leftPad(toString(intDiv(number, %d)), 6, '0')),
 	fromUnixTimestamp64Milli(toInt64(%d + (number %% %d) * 10000), 'UTC') AS t, t + INTERVAL 5 SECOND, %s
 FROM numbers(%d)`, b.view.Table(), strings.Join(names, ", "), ticks, b.start.UnixMilli(), ticks, strings.Join(values, ", "), b.rows()), nil)
@@ -207,7 +191,7 @@ func (b *bench) writeLabels(n int) error {
 // sextant builds the set as a user would.
 func (b *bench) sextant(ctx context.Context, n int) (Row, error) {
 	begin := time.Now()
-	p, err := child.Start(ctx, b.dir, "training-set", "", b.env, "features", "training-set", "--features", strings.Join(b.refs(), ","),
+	p, err := child.Start(ctx, b.dir, "training-set", "", b.store.Env, "features", "training-set", "--features", strings.Join(b.refs(), ","),
 		"--labels", b.path("labels.parquet"), "--out", b.path("set.parquet"))
 	if err == nil {
 		err = p.Wait()
