@@ -19,7 +19,7 @@ import (
 // schemathesisArgs bound a run: by time, and so that a seed gives the same requests again. A request
 // that is right by its schema may still name what is not defined or not agree with itself, as
 // two lists of different lengths: that is 400 or 404, which testdata/schemathesis.toml allows.
-var schemathesisArgs = []string{"run", "--phases=examples,coverage,fuzzing", "--max-examples=10", "--max-time=50", "--seed=1", "--workers=2",
+var schemathesisArgs = []string{"run", "--phases=examples,coverage,fuzzing", "--max-examples=10", "--max-time=45", "--seed=1", "--workers=1",
 	"--request-timeout=20", "--suppress-health-check=all", "--continue-on-failure", "--no-shrink", "--warnings=off", "--no-color"}
 
 // TestSchemathesis lets schemathesis try a running server against its own description, with right
