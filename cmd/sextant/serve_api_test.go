@@ -156,6 +156,14 @@ func TestAPIIsAsDescribed(t *testing.T) {
 		{"GET /v1/snapshot", "?service=node_basics", "", "", 503},
 		{"GET /v1/snapshot", "?service=decision_state", "", "", 400},
 		{"GET /v1/snapshot", "?service=nothing", "", "", 404},
+		{"GET /v1/nodes", "", "", "", 200},
+		{"GET /v1/nodes", "?x=1", "", "", 400},
+		{"GET /v1/nodes/{node}", "/v1/nodes/n1", "", "", 200},
+		{"GET /v1/nodes/{node}", "/v1/nodes/nobody", "", "", 404},
+		{"GET /v1/tasks", "", "", "", 200},
+		{"GET /v1/tasks", "?limit=0", "", "", 400},
+		{"GET /v1/line", "", "", "", 200},
+		{"GET /v1/line/ledger", "", "", "", 200},
 		{"GET /v1/features", "", "", "", 200},
 		{"GET /v1/features", "?view=nothing", "", "", 404},
 		{"GET /v1/views", "", "", "", 200},
@@ -230,7 +238,10 @@ func TestAPIIsAsDescribed(t *testing.T) {
 	}
 	t.Run("refusals", func(t *testing.T) { refusalsAreAsDescribed(t, s, schemas, described) })
 	t.Run("before the store answers", func(t *testing.T) {
-		front := newFront()
+		front, err := newFront()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, route := range described {
 			method, path, _ := strings.Cut(route, " ")
 			w := apitest.Ask(front, method, path, "", "")
