@@ -128,7 +128,7 @@ func (c *Config) staticTargets() (out []PlanTarget, err error) {
 				}
 				for _, t := range targets {
 					if ls := t.Labels(b); !ls.IsEmpty() {
-						out = append(out, PlanTarget{Status: scrape.Status{Job: ls.Get("job"), URL: t.URL().Redacted(), Labels: ls.Map(),
+						out = append(out, PlanTarget{Status: scrape.Status{Job: ls.Get("job"), URL: scrape.PublicURL(t.URL()), Labels: ls.Map(),
 							Interval: t.GetValue("__scrape_interval__"), Timeout: t.GetValue("__scrape_timeout__"), State: "not read"}})
 					}
 				}

@@ -118,7 +118,7 @@ func (h *httpJob) wanted(t *promconfig.Target, public labels.Labels) (wanted, er
 	}
 	url := t.URL()
 	cfg := targetConfig{
-		job: public.Get(model.JobLabel), url: url.Redacted(), interval: interval, timeout: timeout,
+		job: public.Get(model.JobLabel), url: PublicURL(url), interval: interval, timeout: timeout,
 		limit: int(h.cfg.SampleLimit), extra: h.cfg.ExtraScrapeMetricsEnabled(),
 		honorTime: h.cfg.HonorTimestamps, trackTime: h.cfg.TrackTimestampsStaleness,
 		rules: labelRules{
