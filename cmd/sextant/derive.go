@@ -9,6 +9,7 @@ import (
 
 	"sextant/features"
 	"sextant/internal/clickhouse"
+	"sextant/pipeline"
 	"sextant/pipeline/derive"
 	"sextant/pipeline/kafka"
 	"sextant/schema/topics"
@@ -18,7 +19,7 @@ import (
 const (
 	deriveWrite   = 5 * time.Second  // from the end of lateness until rows of a tick are written
 	deriveSettle  = 2 * time.Second  // clocks that differ, and inserts under way
-	deriveWait    = 30 * time.Second // for the group of the task events, in one round
+	deriveWait    = 30 * time.Second // for the groups of both streams, in one round
 	deriveCatchUp = time.Hour        // that is made up for after a stop, beside the newest ticks
 )
 
@@ -35,18 +36,26 @@ type deriving struct {
 
 // run evaluates until ctx is done.
 func (d *deriving) run(ctx context.Context) error {
-	group, err := kafka.NewFollower(d.cfg.Kafka, tasksGroup(d.cfg.Pipeline.Group), topics.Tasks)
+	tasks, err := kafka.NewFollower(d.cfg.Kafka, tasksGroup(d.cfg.Pipeline.Group), topics.Tasks)
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
-	defer group.Close()
+	defer tasks.Close()
+	samples, err := kafka.NewFollower(d.cfg.Kafka, d.cfg.Pipeline.Group, topics.Samples)
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	defer samples.Close()
 	err = derive.Run(ctx, d.db.NewDeriveStore(), derive.Config{
 		Views:    d.views,
 		Schedule: deriveSchedule(d.cfg),
-		Stored: func(ctx context.Context) error {
+		Stored: func(ctx context.Context, tick int64) error {
 			ctx, cancel := context.WithTimeout(ctx, deriveWait)
 			defer cancel()
-			return group.Await(ctx)
+			if err := samples.Await(ctx, closed(tick)); err != nil {
+				return err
+			}
+			return tasks.Await(ctx, kafka.Committed)
 		},
 		Metrics: d.metrics, Log: d.log,
 	})
@@ -54,4 +63,16 @@ func (d *deriving) run(ctx context.Context) error {
 		return nil // the partition went elsewhere
 	}
 	return err
+}
+
+// closed is the progress of the pipeline: enough is done when the rows of a tick are durable.
+// A checkpoint that cannot be read says nothing.
+func closed(tick int64) kafka.Progress {
+	return func(offset int64, meta string) (written int64, enough bool) {
+		c, err := pipeline.ParseCheckpoint(offset, meta)
+		if err != nil {
+			return offset, false
+		}
+		return c.Written, c.Watermark >= tick
+	}
 }

@@ -40,8 +40,9 @@ const breachInterval = 10 * time.Second
 type Config struct {
 	Views    []*features.View // those without SQL are left out
 	Schedule Schedule
-	// Stored returns when all that had reached the stream when it was called is in the store.
-	Stored  func(ctx context.Context) error
+	// Stored returns when all is in the store that had reached the stream of task events when it
+	// was called, and that of telemetry for a tick, unix ms, and those before.
+	Stored  func(ctx context.Context, tick int64) error
 	Metrics *Metrics
 	Log     *slog.Logger
 }
@@ -156,11 +157,11 @@ func (r *runner) round(ctx context.Context, now int64) error {
 	if len(due) == 0 {
 		return nil
 	}
-	if err := r.stored(ctx); err != nil {
+	ticks, fresh := order(due, newest)
+	if err := r.stored(ctx, slices.Max(ticks)); err != nil {
 		return ctx.Err()
 	}
 	stuck := map[*job]bool{}
-	ticks, fresh := order(due, newest)
 	for i, tick := range ticks {
 		jobs := slices.DeleteFunc(due[tick], func(j *job) bool { return stuck[j] })
 		if len(jobs) == 0 {
@@ -193,8 +194,8 @@ func (r *runner) tick(ctx context.Context, jobs []*job, at At, stuck map[*job]bo
 }
 
 // stored waits for the stream. A round that waits too long is put off.
-func (r *runner) stored(ctx context.Context) error {
-	err := r.Stored(ctx)
+func (r *runner) stored(ctx context.Context, tick int64) error {
+	err := r.Stored(ctx, tick)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

@@ -94,7 +94,7 @@ func viewNamed(name string, interval time.Duration, sql string) *features.View {
 }
 
 // runFor runs the views of l for a time and returns what was asked of the store.
-func runFor(t *testing.T, d time.Duration, l *ledger, m *Metrics, stored func(context.Context) error) []string {
+func runFor(t *testing.T, d time.Duration, l *ledger, m *Metrics, stored func(context.Context, int64) error) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -109,7 +109,7 @@ func runFor(t *testing.T, d time.Duration, l *ledger, m *Metrics, stored func(co
 	return slices.DeleteFunc(l.said, func(s string) bool { return !strings.HasPrefix(s, "write") && !strings.HasPrefix(s, "breaches") })
 }
 
-func always(context.Context) error { return nil }
+func always(context.Context, int64) error { return nil }
 
 func TestRunEvaluatesEveryTickOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -223,7 +223,10 @@ func TestRunWaitsForTheStream(t *testing.T) {
 		now := time.Now()
 		l := &ledger{start: now, progress: map[string]Done{}}
 		m := NewMetrics(prometheus.NewRegistry())
-		got := runFor(t, 17*time.Second, l, m, func(context.Context) error {
+		got := runFor(t, 17*time.Second, l, m, func(_ context.Context, tick int64) error {
+			if want := time.Now().Add(-6 * time.Second).Truncate(10 * time.Second).UnixMilli(); tick != want {
+				t.Errorf("waits for tick %d, want the newest that is due, %d", tick, want)
+			}
 			if time.Since(now) < 10*time.Second {
 				return errors.New("3 records left")
 			}

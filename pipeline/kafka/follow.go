@@ -21,12 +21,19 @@ func NewFollower(cfg Config, group, topic string) (*Follower, error) {
 	return &Follower{client: c, group: group, topic: topic}, nil
 }
 
+// Progress reads a commit: the records below written are dealt with, and enough says that the
+// partition need not come further, whatever lies behind.
+type Progress func(offset int64, metadata string) (written int64, enough bool)
+
+// Committed is the progress of a group that commits what it has dealt with.
+func Committed(offset int64, _ string) (written int64, enough bool) { return offset, false }
+
 // followEvery is how often the group's commits are looked at.
 const followEvery = 250 * time.Millisecond
 
-// Await returns when the group has committed all that the topic held when it was called.
-// The error, when ctx ends before, says how much is left.
-func (f *Follower) Await(ctx context.Context) error {
+// Await returns when the group has dealt with all that the topic held when it was called, or
+// with enough of it. The error, when ctx ends before, says how much is left.
+func (f *Follower) Await(ctx context.Context, p Progress) error {
 	ids, err := f.client.partitions(ctx, f.topic)
 	if err != nil {
 		return err
@@ -40,7 +47,7 @@ func (f *Follower) Await(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		left := behind(ends, committed)
+		left := behind(ends, committed, p)
 		if left == 0 {
 			return nil
 		}
@@ -50,16 +57,18 @@ func (f *Follower) Await(ctx context.Context) error {
 	}
 }
 
-// behind is how many records up to the ends are not committed. A partition that was never
+// behind is how many records up to the ends are not dealt with. A partition that was never
 // committed has all of its records left.
-func behind(ends map[int]position, committed map[int]commitment) int64 {
+func behind(ends map[int]position, committed map[int]commitment, p Progress) int64 {
 	var left int64
 	for id, end := range ends {
-		at, ok := committed[id]
-		if !ok || at.offset < end.first {
-			at.offset = end.first
+		written, enough := end.first, false
+		if at, ok := committed[id]; ok {
+			written, enough = p(at.offset, at.metadata)
 		}
-		left += max(end.end-at.offset, 0)
+		if !enough {
+			left += max(end.end-max(written, end.first), 0)
+		}
 	}
 	return left
 }

@@ -19,7 +19,7 @@ func TestFollowerAwaitsTheGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.Await(t.Context()); err != nil {
+	if err := f.Await(t.Context(), kafka.Committed); err != nil {
 		t.Fatalf("an empty topic: %v", err)
 	}
 	p, err := kafka.NewProducer(cfg, kafka.ProducerOptions{Topic: topic})
@@ -35,7 +35,7 @@ func TestFollowerAwaitsTheGroup(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := f.Await(short); err == nil || !strings.Contains(err.Error(), "has 3 records of "+topic+" left") {
+	if err := f.Await(short, kafka.Committed); err == nil || !strings.Contains(err.Error(), "has 3 records of "+topic+" left") {
 		t.Errorf("nobody reads: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -57,8 +57,11 @@ func TestFollowerAwaitsTheGroup(t *testing.T) {
 	}()
 	long, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := f.Await(long); err != nil {
+	if err := f.Await(long, kafka.Committed); err != nil {
 		t.Error(err)
+	}
+	if err := f.Await(long, func(offset int64, meta string) (int64, bool) { return 0, offset > 0 && meta == "" }); err != nil {
+		t.Errorf("enough is done where records are left: %v", err)
 	}
 	stop()
 	if err := <-ended; err != nil {
