@@ -15,13 +15,15 @@ import (
 // VersionHeader is the version of an answer, unix ms.
 const VersionHeader = "Sextant-Version"
 
-// Handler answers GET /v1/snapshot and /v1/graph.
+// Handler answers GET /v1/snapshot, /v1/graph and /v1/watch.
 func (s *Server) Handler() *httpserve.Mux {
 	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
 	guard, whole := s.opts.Access.Guard(access.Read, deny), s.opts.Access.Whole(access.Read, deny)
 	mux := httpserve.NewMux(deny)
 	mux.Route("/v1/snapshot", guard(s.metrics.watch("/v1/snapshot", s.answer(s.snapshot))), http.MethodGet)
 	mux.Route("/v1/graph", whole(s.metrics.watch("/v1/graph", s.answer(s.wholeGraph))), http.MethodGet)
+	untimed := s.opts.Access.Untimed(access.Read, deny)
+	mux.Route("/v1/watch", untimed(s.metrics.count("/v1/watch", s.answer(s.watch))), http.MethodGet)
 	return mux
 }
 

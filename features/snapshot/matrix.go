@@ -33,9 +33,12 @@ type matrix struct {
 // header is the JSON header of a matrix.
 type header struct {
 	Kind           string          `json:"kind"`
-	Version        int64           `json:"version"` // unix ms
-	Tick           int64           `json:"tick"`    // unix ms, the same
-	Known          int64           `json:"known"`   // unix ms, Moment.At
+	Version        int64           `json:"version"`           // unix ms
+	Tick           int64           `json:"tick"`              // unix ms, the same
+	Known          int64           `json:"known"`             // unix ms, Moment.At
+	Since          int64           `json:"since,omitempty"`   // of a change: the version that it changes
+	Added          int             `json:"added,omitempty"`   // likewise: rows that are new
+	Removed        int             `json:"removed,omitempty"` // likewise: entities that are gone
 	Service        string          `json:"service"`
 	ServiceVersion int             `json:"service_version"`
 	Keys           []string        `json:"join_keys"`
@@ -132,8 +135,9 @@ func (p *plan) header(ents *entities, rows []*features.Rows, late []bool, m Mome
 	return h
 }
 
-// layout allocates the file and writes all but values, statuses and ages.
-func (x *matrix) layout() {
+// layout allocates the file and writes all of it but values, statuses and ages where they are
+// not there yet. More sections go behind them.
+func (x *matrix) layout(more ...section) {
 	n, d, w := x.ents.n, len(x.plan.columns), len(x.plan.views)
 	var parts []section
 	for k, key := range x.plan.keys {
@@ -141,6 +145,8 @@ func (x *matrix) layout() {
 	}
 	first := len(parts)
 	parts = append(parts, sized("values", "float32", 4, n, d), sized("status", "uint8", 1, n, d), sized("ages", "float32", 4, n, w))
+	parts[first].data, parts[first+1].data, parts[first+2].data = bytesOf(x.values), x.status, bytesOf(x.ages)
+	parts = append(parts, more...)
 	x.file = flatFile(parts, func() any {
 		h := x.header
 		h.Offsets = &offsets{Keys: parts[0].Offset, Values: parts[first].Offset, Status: parts[first+1].Offset, Ages: parts[first+2].Offset}

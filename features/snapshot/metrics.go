@@ -13,6 +13,7 @@ type metrics struct {
 	bytes    *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	build    *prometheus.HistogramVec
+	dropped  prometheus.Counter
 }
 
 func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
@@ -32,9 +33,15 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2.5, 11),
 		}, []string{"what"}),
 	}
+	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "sextant_snapshot_watch_dropped_total", Help: "Streams of changes that were ended because their reader was too slow.",
+	})
 	if reg == nil {
 		return m, nil
 	}
+	watchers := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sextant_snapshot_watchers", Help: "Streams of changes that are open.",
+	}, func() float64 { return float64(s.watching.Load()) })
 	version := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sextant_snapshot_version_seconds", Help: "Version that is served, as unix time; 0 before the first.",
 	}, func() float64 {
@@ -43,7 +50,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		}
 		return 0
 	})
-	for _, c := range []prometheus.Collector{m.requests, m.bytes, m.seconds, m.build, version} {
+	for _, c := range []prometheus.Collector{m.requests, m.bytes, m.seconds, m.build, m.dropped, version, watchers} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -59,15 +66,23 @@ func (m *metrics) took(what string) func() {
 
 // watch counts and times the requests of one path.
 func (m *metrics) watch(path string, next http.HandlerFunc) http.Handler {
+	counted := m.count(path, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		counted.ServeHTTP(w, r)
+		m.seconds.WithLabelValues(path).Observe(time.Since(start).Seconds())
+	})
+}
+
+// count counts the requests of one path. The time of a stream says nothing.
+func (m *metrics) count(path string, next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		cw := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 		next(cw, r)
 		format := r.URL.Query().Get("format")
-		if _, ok := media[format]; !ok {
-			format = formatArrow
+		if _, ok := media[format]; !ok && format != formatEvents {
+			format = "default"
 		}
-		m.seconds.WithLabelValues(path).Observe(time.Since(start).Seconds())
 		m.requests.WithLabelValues(path, format, strconv.Itoa(cw.status)).Inc()
 		m.bytes.WithLabelValues(path, format).Add(float64(cw.bytes))
 	})

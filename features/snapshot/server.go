@@ -32,6 +32,8 @@ type Options struct {
 	AsOf      int              // questions about the past at once; 2
 	Reach     time.Duration    // how far back as_of may go; 0: any time
 	MaxValues int              // numbers in one matrix; 128 Mi
+	Watchers  int              // streams of changes at once; 64
+	Heartbeat time.Duration    // between two messages of a stream, at most; 15 s
 	Access    *access.Gate     // who may ask for what; nil lets everybody
 	Now       func() time.Time // time.Now
 
@@ -50,10 +52,13 @@ type Server struct {
 	metrics  *metrics
 	slots    chan struct{} // of questions about the past
 
-	current atomic.Pointer[edition]  // nil before the first version
-	ahead   chan struct{}            // a version was published
-	top     atomic.Pointer[topology] // the last, nil before any
-	placed  atomic.Pointer[placed]   // the last, nil before any
+	current  atomic.Pointer[edition] // nil before the first version
+	ahead    chan struct{}           // a version was published
+	fed      chan struct{}           // likewise
+	feeds    map[*plan]*feed
+	watching atomic.Int64
+	top      atomic.Pointer[topology] // the last, nil before any
+	placed   atomic.Pointer[placed]   // the last, nil before any
 }
 
 // pastTimeout is how long the store may take to answer about the past.
@@ -74,13 +79,22 @@ func New(store *online.Store, set *features.Set, past Past, o Options) (*Server,
 	if o.MaxValues <= 0 {
 		o.MaxValues = 128 << 20
 	}
+	if o.Watchers <= 0 {
+		o.Watchers = 64
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 15 * time.Second
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	s := &Server{opts: o, store: store, set: set, past: past, plans: newPlans(set), aligners: map[*plan]*aligner{}, slots: make(chan struct{}, o.AsOf), ahead: make(chan struct{}, 1)}
+	s := &Server{opts: o, store: store, set: set, past: past, plans: newPlans(set), aligners: map[*plan]*aligner{}, slots: make(chan struct{}, o.AsOf), ahead: make(chan struct{}, 1), fed: make(chan struct{}, 1), feeds: map[*plan]*feed{}}
+	for _, p := range s.plans.byRef {
+		s.feeds[p] = &feed{plan: p, readers: map[*reader]struct{}{}}
+	}
 	for _, p := range s.plans.all() {
 		s.aligners[p] = &aligner{plan: p}
 	}
@@ -104,6 +118,7 @@ func (s *Server) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.publishAll(ctx) })
 	g.Go(func() error { return s.buildAhead(ctx) })
+	g.Go(func() error { return s.feedAll(ctx) })
 	return g.Wait()
 }
 
@@ -167,9 +182,11 @@ func (s *Server) publish(m Moment) {
 	if s.current.Swap(s.hold(m)) == nil {
 		s.opts.Log.Info("cluster snapshots are published", "version", m.Tick, "matrices", s.plans.list())
 	}
-	select {
-	case s.ahead <- struct{}{}:
-	default:
+	for _, next := range []chan struct{}{s.ahead, s.fed} {
+		select {
+		case next <- struct{}{}:
+		default: // it has not taken the version before, and will take this one
+		}
 	}
 }
 

@@ -134,6 +134,14 @@ func (g *Gate) WholeUntimed(action string, refuse Refuse) func(http.Handler) htt
 	return g.timed(0, func(c *Caller) bool { return c.May(Scope{Action: action}) }, action, refuse)
 }
 
+// Untimed is Guard without the deadline, for answers that go on until the client leaves.
+func (g *Gate) Untimed(action string, refuse Refuse) func(http.Handler) http.Handler {
+	if g == nil {
+		return g.Guard(action, refuse)
+	}
+	return g.timed(0, func(c *Caller) bool { return c.some(action) }, action, refuse)
+}
+
 func (g *Gate) guard(may func(*Caller) bool, action string, refuse Refuse) func(http.Handler) http.Handler {
 	if g == nil {
 		return func(next http.Handler) http.Handler { return next }
