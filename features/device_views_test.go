@@ -49,6 +49,7 @@ const steadyDevice = `load 10s
   accel_owner_info{node="a",vendor="nvidia",device="G0",namespace="n",pod="p",container="x"} 1x100
   accel_owner_info{node="a",vendor="nvidia",device="G0",namespace="n",pod="p",container="y"} 1x100
   accel_owner_info{node="a",vendor="nvidia",device="G0",namespace="n",pod="q",container="x"} 1x100
+  accel_allocated_ratio{node="a",vendor="nvidia",device="G0"} 0.75x100
 `
 
 func TestSteadyDevice(t *testing.T) {
@@ -70,7 +71,7 @@ func TestSteadyDevice(t *testing.T) {
 		"throttled_ratio_1m a G0": 0.2, "clock_ratio a G0": 0.5,
 		"pcie_bytes_per_second_1m a G0": 150, "fabric_bytes_per_second_1m a G0": 30,
 		"memory_errors_15m a G0": 2, "memory_corrected_15m a G0": 0,
-		"faults_1h a G0": 4, "fault_age_seconds a G0": 959.999 - 720, "repair_pending a G0": 0, "health a G0": 0.5, "owners a G0": 2,
+		"faults_1h a G0": 4, "fault_age_seconds a G0": 959.999 - 720, "repair_pending a G0": 0, "health a G0": 0.5, "owners a G0": 2, "allocated_ratio a G0": 0.75,
 	})
 }
 
@@ -91,6 +92,8 @@ func TestSlicesAreOneDevice(t *testing.T) {
   accel_power_watts{node="a",vendor="nvidia",device="G0"} 250x40
   accel_owner_info{node="a",vendor="nvidia",device="G0",slice="1",namespace="n",pod="p"} 1x40
   accel_owner_info{node="a",vendor="nvidia",device="G0",slice="2",namespace="n",pod="q"} 1x40
+  accel_allocated_ratio{node="a",vendor="nvidia",device="G0",slice="1"} 1x40
+  accel_allocated_ratio{node="a",vendor="nvidia",device="G0",slice="2"} 0x40
   accel_busy_ratio{node="a",vendor="huawei",device="N0"} 0.7x40
   accel_busy_ratio{node="a",vendor="huawei",device="N0",slice="100"} 0.1x40
   accel_mem_used_bytes{node="a",vendor="huawei",device="N0"} 70x40
@@ -98,7 +101,7 @@ func TestSlicesAreOneDevice(t *testing.T) {
 `
 	want := map[string]float64{
 		"busy_ratio a G0": 0.4, "busy_ratio_5m a G0": 0.4, "busy_ratio_max_5m a G0": 0.6, "memory_used_bytes a G0": 300,
-		"memory_used_ratio a G0": 300. / 800, "memory_bandwidth_ratio_1m a G0": 0.2, "power_watts a G0": 250, "owners a G0": 2,
+		"memory_used_ratio a G0": 300. / 800, "memory_bandwidth_ratio_1m a G0": 0.2, "power_watts a G0": 250, "owners a G0": 2, "allocated_ratio a G0": 0.5, "allocated_ratio a N0": null,
 		"busy_ratio a N0": 0.7, "memory_used_bytes a N0": 70, "memory_used_ratio a N0": null,
 	}
 	wantNums(t, answers(t, "device_monitoring", script, 5*time.Minute), want)

@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	v1 "k8s.io/kubelet/pkg/apis/podresources/v1"
+
+	"sextant/schema/catalog"
 )
 
 // kubelet is the service as Kubernetes publishes it, on a real gRPC server.
@@ -322,4 +324,17 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q, want %q", a, z)
 		}
 	})
+}
+
+// TestEveryNameIsListed: a name that the catalogue lacks would be nobody's metric.
+func TestEveryNameIsListed(t *testing.T) {
+	families, err := start(t, mixed()).Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if m, ok := catalog.Default().Lookup(f.GetName()); f.GetName() != "collector_up" && (!ok || m.Source != "kubelet-pod-resources") {
+			t.Errorf("%s: the catalogue says %+v", f.GetName(), m)
+		}
+	}
 }
