@@ -25,7 +25,7 @@ var featurePage = page{
 				{name: "node", link: toNode}, {name: "scrapes", unit: count}, {name: "first", unit: instant}, {name: "last", unit: when}}},
 		}},
 		{"Late samples", []panel{
-			{title: "Late samples", width: 18, unit: count, sql: "late", about: "Samples that came after their tick was closed: stored, and in no row until it is repaired."},
+			{title: "Late samples", width: 18, unit: count, sql: "late", counts: true, about: "Samples that came after their tick was closed: stored, and in no row until it is repaired."},
 			{kind: number, title: "Hours to repair", width: 6, tall: 8, unit: count, sql: "repairs", steps: rising(100, 1000), about: "Hours of nodes whose late samples are in no corrected row yet, of the time range."},
 		}},
 		{"Definitions", []panel{

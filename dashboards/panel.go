@@ -43,6 +43,8 @@ type panel struct {
 	label  string // column that names the series; empty: the columns of values do
 	link   *link  // of each series, or of each row of bars
 	stack  bool
+	counts bool    // values are counts of a step, drawn as columns
+	signed bool    // values may be below 0
 	lines  bool    // the thresholds are drawn as lines
 	fields []field // columns of a table
 }
@@ -118,20 +120,29 @@ func (p panel) targets(q queries) []cog.Builder[variants.Dataquery] {
 
 func (p panel) lineChart(id uint32, targets []cog.Builder[variants.Dataquery]) cog.Builder[dashboard.Panel] {
 	b := timeseries.NewPanelBuilder().Id(id).Title(p.title).Description(p.about).Datasource(*p.datasource()).
-		Span(p.width).Height(cmp.Or(p.tall, 8)).Targets(targets).Interval(interval).Unit(p.unit).Min(0).
+		Span(p.width).Height(cmp.Or(p.tall, 8)).Targets(targets).Interval(interval).Unit(p.unit).
 		ShowPoints(common.VisibilityModeNever).SpanNulls(common.BoolOrFloat64{Bool: cog.ToPtr(false)}).LineWidth(1).
 		Thresholds(thresholds(defaultSteps(p.steps))).
 		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
 			Placement(common.LegendPlacementBottom).Calcs([]string{"mean", "max", "lastNotNull"})).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
+	if !p.signed {
+		b.Min(0)
+	}
 	if p.max > 0 {
 		b.Max(p.max)
+	}
+	if p.counts {
+		b.DrawStyle(common.GraphDrawStyleBars).FillOpacity(60)
 	}
 	if p.label != "" {
 		b.DisplayName("${__field.labels." + p.label + "}")
 	}
 	if p.stack {
-		b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A")).FillOpacity(30)
+		b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
+		if !p.counts {
+			b.FillOpacity(30)
+		}
 	}
 	if p.lines {
 		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))

@@ -18,7 +18,7 @@ var pipeline = page{
 		}},
 		{"Flow", []panel{
 			{title: "Samples stored", width: 12, unit: perSec, sql: "samples", about: "Samples per second, by the time of their scrape. The newest step is not complete."},
-			{title: "Scrapes", width: 12, unit: count, sql: "scrapes", label: "outcome", stack: true, about: "Scrapes in each step by how complete they were."},
+			{title: "Scrapes", width: 12, unit: count, sql: "scrapes", label: "outcome", stack: true, counts: true, about: "Scrapes in each step by how complete they were."},
 			{title: "Scrape to Kafka", width: 12, unit: seconds, sql: "transport", steps: rising(5, 30), lines: true, about: "How long a scrape waited in its agent and on the way."},
 			{title: "Kafka to ClickHouse", width: 12, unit: seconds, sql: "storage", steps: rising(10, 60), lines: true, about: "How long a record waited in Kafka and in the pipeline."},
 		}},
@@ -32,7 +32,7 @@ var pipeline = page{
 		}},
 		{"Pipeline and store", []panel{
 			{title: "Lag", width: 8, unit: count, prom: []metric{{`max by (partition) (sextant_kafka_lag_records)`, "partition {{partition}}"}}, about: "Records behind the end of each partition."},
-			{title: "Behind now", width: 8, unit: seconds, steps: rising(30, 120), lines: true, prom: []metric{{`time() - max by (partition) (sextant_pipeline_watermark_timestamp_seconds)`, "partition {{partition}}"}},
+			{title: "Behind now", width: 8, unit: seconds, signed: true, steps: rising(30, 120), lines: true, prom: []metric{{`time() - max by (partition) (sextant_pipeline_watermark_timestamp_seconds)`, "partition {{partition}}"}},
 				about: "How far event time of each partition is behind the clock. A tick closes when event time reaches it."},
 			{title: "Writes", width: 8, unit: seconds, prom: []metric{
 				{`histogram_quantile(0.5, sum by (le) (rate(sextant_pipeline_write_duration_seconds_bucket[5m])))`, "p50"},

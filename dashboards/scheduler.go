@@ -13,7 +13,7 @@ var scheduler = page{
 			{kind: number, title: "Evictions", width: 6, unit: count, sql: "evicted", steps: some, about: "Evictions and preemptions."},
 		}},
 		{"Over time", []panel{
-			{title: "Events, by state", width: 12, unit: count, sql: "states", label: "state", stack: true, about: "What happened to tasks in each step."},
+			{title: "Events, by state", width: 12, unit: count, sql: "states", label: "state", stack: true, counts: true, about: "What happened to tasks in each step."},
 			{title: "Placements", width: 12, unit: perSec, sql: "rate", label: "cluster", about: "Tasks that were placed, per second over an hour."},
 			{title: "Wait", width: 12, unit: seconds, sql: "waits", about: "Median and 95th percentile of the wait of the tasks that were placed within an hour, and the longest wait of one that still waits. The worst of the chosen clusters."},
 			{title: "Accelerators", width: 12, unit: count, sql: "room", about: "Accelerators of the inventory, those that placed tasks asked for, and those that waiting tasks ask for."},

@@ -14,11 +14,11 @@ var sla = page{
 				about: "What is left of the 24-hour error budget (1 % of the tasks with a promise) of the tenant that has least. Below 0 it is overdrawn."},
 		}},
 		{"Over time", []panel{
-			{title: "Broken, by kind", width: 12, unit: count, sql: "by_kind", label: "kind", stack: true, about: "Promises that were broken in each step."},
-			{title: "Broken, by tenant", width: 12, unit: count, sql: "by_tenant", label: "tenant", stack: true, link: toTenant, about: "Promises that were broken in each step."},
+			{title: "Broken, by kind", width: 12, unit: count, sql: "by_kind", label: "kind", stack: true, counts: true, about: "Promises that were broken in each step."},
+			{title: "Broken, by tenant", width: 12, unit: count, sql: "by_tenant", label: "tenant", stack: true, counts: true, link: toTenant, about: "Promises that were broken in each step."},
 			{title: "Share of tasks with a broken promise", width: 12, unit: ratio, max: 1, sql: "broken_ratio", label: "queue", link: toQueue,
 				about: "Of the tasks of each queue with a promise that have not ended, or ended within 24 hours."},
-			{title: "Error budget", width: 12, unit: ratio, sql: "budget", label: "tenant", steps: falling(0.5, 0), link: toTenant,
+			{title: "Error budget", width: 12, unit: ratio, sql: "budget", label: "tenant", signed: true, steps: falling(0.5, 0), lines: true, link: toTenant,
 				about: "What is left of each tenant's error budget of 1 % over 24 hours. A steep fall burns it; below 0 it is overdrawn."},
 		}},
 		{"Causes", []panel{

@@ -13,14 +13,14 @@ type variable func() cog.Builder[dashboard.VariableModel]
 var (
 	clusters = many("cluster", "Cluster", "Clusters of tasks. The inventory knows no clusters.",
 		"SELECT DISTINCT cluster FROM cluster_business WHERE $__timeFilter(tick) ORDER BY cluster")
-	nodes   = many("node", "Node", "Nodes that ever sent something.", "SELECT DISTINCT node FROM agents ORDER BY node")
+	nodes   = many("node", "Node", "Nodes that ever sent something.", "SELECT DISTINCT toString(node) AS node FROM agents ORDER BY node")
 	vendors = many("vendor", "Vendor", "Makers of accelerators, by the inventory.", "SELECT DISTINCT vendor FROM devices ORDER BY vendor")
 	models  = many("model", "Model", "Models of accelerators, by the inventory.", "SELECT DISTINCT model FROM devices ORDER BY model")
 	tenants = many("tenant", "Tenant", "Tenants with tasks in the time range.",
 		"SELECT DISTINCT tenant FROM tenant_business WHERE $__timeFilter(tick) ORDER BY tenant")
 	queueNames = many("queue", "Queue", "Queues with tasks in the time range.",
 		"SELECT DISTINCT queue FROM queue_business WHERE $__timeFilter(tick) ORDER BY queue")
-	oneNode = queried("node", "Node", "The node that is shown.", "SELECT DISTINCT node FROM agents ORDER BY node")
+	oneNode = queried("node", "Node", "The node that is shown.", "SELECT DISTINCT toString(node) AS node FROM agents ORDER BY node")
 )
 
 // queried is a choice of one value of a query.

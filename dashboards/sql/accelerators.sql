@@ -132,7 +132,7 @@ GROUP BY time
 ORDER BY time
 
 -- name: faults
-SELECT node, labels['device'] AS uid, labels['vendor'] AS vendor, labels['code'] AS code, sum(value) AS events, min(ts) AS first, max(ts) AS last
+SELECT toString(node) AS node, labels['device'] AS uid, labels['vendor'] AS vendor, labels['code'] AS code, sum(value) AS events, min(ts) AS first, max(ts) AS last
 FROM samples_labelled
 WHERE series IN (SELECT id FROM series WHERE name = 'accel_fault_events' AND {{all "node" "node"}} AND {{nodes}} AND {{all "labels['vendor']" "vendor"}})
     AND $__timeFilter(ts) AND usable

@@ -31,7 +31,7 @@ ORDER BY silent DESC
 LIMIT 100
 
 -- name: device_fault
-SELECT node, labels['device'] AS uid, labels['vendor'] AS vendor, labels['code'] AS code, sumIf(value, ts > $__toTime - INTERVAL 15 MINUTE) AS events
+SELECT toString(node) AS node, labels['device'] AS uid, labels['vendor'] AS vendor, labels['code'] AS code, sumIf(value, ts > $__toTime - INTERVAL 15 MINUTE) AS events
 FROM samples_labelled
 WHERE series IN (SELECT id FROM series WHERE name = 'accel_fault_events') AND $__timeFilter(ts) AND usable
 GROUP BY node, uid, vendor, code
@@ -39,9 +39,9 @@ ORDER BY events DESC
 LIMIT 100
 
 -- name: device_unhealthy
-SELECT node, uid, argMax(health, tick) AS health
-FROM device_monitoring
-WHERE tick > $__toTime - INTERVAL 2 MINUTE AND tick <= $__toTime AND health IS NOT NULL
+SELECT node, uid, argMax(m.health, m.tick) AS health
+FROM device_monitoring AS m
+WHERE m.tick > $__toTime - INTERVAL 2 MINUTE AND m.tick <= $__toTime AND m.health IS NOT NULL
 GROUP BY node, uid
 ORDER BY health
 LIMIT 100

@@ -37,7 +37,7 @@ ORDER BY time
 
 -- name: flagged_series
 SELECT
-    labels['flag'] AS flag, node, labels['uid'] AS uid, labels['metric'] AS metric, labels['target'] AS target,
+    labels['flag'] AS flag, toString(node) AS node, labels['uid'] AS uid, labels['metric'] AS metric, labels['target'] AS target,
     count() AS scrapes, min(ts) AS first, max(ts) AS last
 FROM samples_labelled
 WHERE series IN (SELECT id FROM series WHERE name = 'sample_flag' AND {{nodes}}) AND $__timeFilter(ts) AND usable

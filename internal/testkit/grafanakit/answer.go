@@ -77,8 +77,11 @@ func (c Column) plain() string {
 	return t
 }
 
-// IsTime says whether Grafana may take the column for a time: it has one in each row.
-func (c Column) IsTime() bool { return strings.HasPrefix(c.Type, "DateTime") }
+// IsTime says whether the column is a time.
+func (c Column) IsTime() bool { return strings.HasPrefix(c.plain(), "DateTime") }
+
+// IsNullable says whether a row may have nothing in the column.
+func (c Column) IsNullable() bool { return strings.Contains(c.Type, "Nullable(") }
 
 // IsNumber says whether Grafana may draw the column.
 func (c Column) IsNumber() bool {

@@ -113,6 +113,11 @@ func columns(p *dashboard.Panel) []string {
 
 // Check says whether an answer is what the panel of a question needs.
 func (q Question) Check(a *Answer) error {
+	for _, c := range a.Meta {
+		if !c.IsTime() && !c.IsNumber() && !c.IsText() {
+			return fmt.Errorf("the data source may not read column %s of type %s", c.Name, c.Type)
+		}
+	}
 	switch q.Kind {
 	case "timeseries":
 		return a.CheckTimeSeries(q.Label)
@@ -126,6 +131,8 @@ func (q Question) Check(a *Answer) error {
 		return a.CheckAnnotations()
 	case "variable":
 		return a.CheckTable()
+	case "alert":
+		return a.CheckAlert()
 	}
 	return fmt.Errorf("nobody checks a %s", q.Kind)
 }

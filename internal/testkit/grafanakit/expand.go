@@ -162,13 +162,13 @@ func arguments(text string, open int) (args []string, end int, err error) {
 	depth, start := 0, open+1
 	for i := open; i < len(text); i++ {
 		switch text[i] {
-		case '(', '[':
+		case '(':
 			depth++
 		case ',':
 			if depth == 1 {
 				args, start = append(args, text[start:i]), i+1
 			}
-		case ')', ']':
+		case ')':
 			if depth--; depth == 0 {
 				return append(args, text[start:i]), i + 1, nil
 			}

@@ -12,7 +12,7 @@ func (a *Answer) CheckTimeSeries(label string) error {
 	if len(a.Data) == 0 {
 		return errors.New("no rows")
 	}
-	if a.Meta[0].Name != "time" || !a.Meta[0].IsTime() {
+	if a.Meta[0].Name != "time" || !a.Meta[0].IsTime() || a.Meta[0].IsNullable() {
 		return fmt.Errorf("the first column is %v, want time", a.Meta[0])
 	}
 	labels, values := 0, 0
@@ -104,6 +104,23 @@ func (a *Answer) CheckAnnotations() error {
 		if !ok || (name == "time") != c.IsTime() {
 			return fmt.Errorf("column %s is %v", name, c)
 		}
+	}
+	return nil
+}
+
+// CheckAlert wants rows of labels and one number, of which Grafana makes an alert each.
+func (a *Answer) CheckAlert() error {
+	numbers := 0
+	for _, c := range a.Meta {
+		switch {
+		case c.IsNumber():
+			numbers++
+		case !c.IsText():
+			return fmt.Errorf("column %v is neither a label nor a number", c)
+		}
+	}
+	if numbers != 1 || len(a.Data) == 0 {
+		return fmt.Errorf("%d rows of %v, want labels and one number", len(a.Data), a.Meta)
 	}
 	return nil
 }
