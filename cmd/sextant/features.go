@@ -20,7 +20,7 @@ func featuresCmd() *cobra.Command {
 		Example: "  sextant features validate ./views\n  sextant features plan --config sextant.yaml\n  sextant features list",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(featuresValidateCmd(), featuresPlanCmd(), featuresApplyCmd(), featuresListCmd(), featuresShowCmd(),
-		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd(), featuresTrainingCmd(), featuresLineageCmd())
+		featuresDiffCmd(), featuresRetireCmd(), featuresImportCmd(), featuresBackfillCmd(), featuresRepairCmd(), featuresQualityCmd(), featuresBaselineCmd(), featuresTrainingCmd(), featuresLineageCmd())
 	return cmd
 }
 

@@ -199,7 +199,7 @@ func newAPI(cfg *Config, set *features.Set, src *clickhouse.DB, log *slog.Logger
 	if handler, err = withTraining(handler, gate, cfg, set, src, log); err != nil {
 		return nil, err
 	}
-	if handler, err = withPrometheus(handler, gate, cfg, set.Views, src, log, reg); err != nil {
+	if handler, err = withPrometheus(withQuality(handler, gate, set, src, log), gate, cfg, set.Views, src, log, reg); err != nil {
 		return nil, err
 	}
 	if a.Mux, err = withConsole(handler, gate, set.Views, store, src, log); err != nil {

@@ -47,6 +47,7 @@ func runTasks(ctx context.Context, cfg *Config, views []*features.View, db *clic
 	repairs := newRepairing(cfg, views, db, log, reg)
 	rolling := rollup.Defaults()
 	rolling.Metrics, rolling.Log = rollup.NewMetrics(reg), log
+	quality := newProfiling(cfg, views, db, log, reg)
 	return kafka.Consume(ctx, cfg.Kafka, opts, func(ctx context.Context, p *kafka.Partition) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return tasks.Run(ctx, offsetSource{p}, sink, run) })
@@ -54,6 +55,7 @@ func runTasks(ctx context.Context, cfg *Config, views []*features.View, db *clic
 			g.Go(func() error { return beside.run(ctx) })
 			g.Go(func() error { return repairs.run(ctx) })
 			g.Go(func() error { return rollup.Run(ctx, db.NewRollupStore(), rolling) })
+			g.Go(func() error { return quality.run(ctx) })
 		}
 		return g.Wait()
 	})

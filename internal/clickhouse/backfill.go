@@ -111,7 +111,13 @@ func (s *BackfillStore) Rows(ctx context.Context, v *features.View, r backfill.R
 
 // Write implements backfill.Store.
 func (s *BackfillStore) Write(ctx context.Context, name string, rows []*features.Rows) error {
-	return s.sink.Write(ctx, &pipeline.Batch{Topic: "backfill " + name, First: 0, Last: -1, Rows: rows})
+	if err := s.db.changes.tell(ctx, rows...); err != nil {
+		return err
+	}
+	if err := s.sink.Write(ctx, &pipeline.Batch{Topic: "backfill " + name, First: 0, Last: -1, Rows: rows}); err != nil {
+		return err
+	}
+	return s.db.changes.tell(ctx, rows...)
 }
 
 // Progress implements backfill.Store.

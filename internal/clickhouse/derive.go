@@ -111,11 +111,24 @@ func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At
 // WriteDerived makes rows durable: the same rows of the same tick are one insert, however
 // often they come.
 func (s *DeriveStore) WriteDerived(ctx context.Context, r *features.Rows, at derive.At) error {
-	if len(r.Tick) == 0 {
+	if r.Origin == features.Backfill {
+		if err := s.db.changes.tell(ctx, r); err != nil {
+			return err
+		}
+	}
+	if len(r.Tick) > 0 {
+		st := partOf(r).step(fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick))
+		if err := s.insert(ctx, &st); err != nil {
+			return err
+		}
+	}
+	faults := faultsOf(r, at.Tick, "sql")
+	if len(faults) == 0 {
 		return nil
 	}
-	st := partOf(r).step(fmt.Sprintf("%s/%d", r.View.Ref(), at.Tick))
-	return s.insert(ctx, &st)
+	h := newHasher()
+	hashFaults(h, faults)
+	return s.insert(ctx, &step{table: faultsTable, rows: len(faults), token: token(faultsTable.name, r.View.Ref(), h.sum()), append: func(w *columnWriter) { appendFaults(w, faults) }})
 }
 
 func (s *DeriveStore) insert(ctx context.Context, st *step) error {

@@ -28,6 +28,7 @@ type group struct {
 	samples *sampleColumns
 	series  []pipeline.SeriesRow
 	views   []*viewRows
+	faults  []faultRow
 	dead    []deadRow
 	ledger  []pipeline.LedgerRow
 
@@ -89,6 +90,7 @@ func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*viewRows, known map
 		}
 		all.add(r)
 	}
+	g.faults = append(g.faults, faultsOfBatch(b)...)
 	for _, d := range b.Dead {
 		g.dead = append(g.dead, deadRow{b.Topic, d})
 	}

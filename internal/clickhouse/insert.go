@@ -32,6 +32,8 @@ func (g *group) steps() []step {
 		steps = append(steps, v.step(g.origin))
 	}
 	return append(steps,
+		g.step(faultsTable, len(g.faults), func(h *hasher) { hashFaults(h, g.faults) },
+			func(w *columnWriter) { appendFaults(w, g.faults) }),
 		g.step(deadTable, len(g.dead), func(h *hasher) { hashDead(h, g.dead) },
 			func(w *columnWriter) { appendDead(w, g.dead) }),
 		g.step(ledgerTable, len(g.ledger), func(h *hasher) { hashLedger(h, g.ledger) },

@@ -128,6 +128,10 @@ func (db *DB) setRetentions(ctx context.Context) error {
 		{"rolled_allocations", "hour", r.FeaturesDays},
 		{"rolled_devices", "hour", r.FeaturesDays},
 		{"rolled_nodes", "hour", r.FeaturesDays},
+		{"feature_faults", "tick", r.FeaturesDays},
+		{"feature_changes", "hour", r.FeaturesDays},
+		{"feature_profiles", "hour", r.FeaturesDays},
+		{"feature_skews", "hour", r.FeaturesDays},
 	} {
 		if err := db.setRetention(ctx, t.table, t.column, t.days); err != nil {
 			return err

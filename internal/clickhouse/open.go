@@ -21,6 +21,7 @@ type DB struct {
 	conn    driver.Conn
 	log     *slog.Logger
 	metrics *metrics
+	changes *changes
 }
 
 // Open connects to the server. While it does not answer, Open tries again with growing
@@ -43,6 +44,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger, reg prometheus.Regi
 		return nil, errors.Join(err, conn.Close())
 	}
 	db := &DB{cfg: cfg, names: names{cfg.Database, cfg.Cluster}, options: o, conn: conn, log: log, metrics: m}
+	db.changes = newChanges(db)
 	if err := db.await(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -3,9 +3,15 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"sextant/features"
 )
+
+// pushNoticed is how old the ticks of pushed rows may be to be noticed without a word, by those who
+// measure the hours of a day.
+const pushNoticed = 20 * time.Hour
 
 // servedDays is how many days of served_features are kept.
 const servedDays = 30
@@ -16,7 +22,16 @@ var servedTable = &table{"served_features", columns("time", timestamp, "view", "
 // WritePushed makes one attempt to store rows of a push view. It is an api.PushSink.
 func (db *DB) WritePushed(ctx context.Context, r *features.Rows) error {
 	s := partOf(r).step("push")
-	return db.attempt(ctx, &s)
+	if len(r.Tick) == 0 || time.Now().UnixMilli()-slices.Min(r.Tick) < pushNoticed.Milliseconds() {
+		return db.attempt(ctx, &s)
+	}
+	if err := db.changes.tell(ctx, r); err != nil {
+		return err
+	}
+	if err := db.attempt(ctx, &s); err != nil {
+		return err
+	}
+	return db.changes.tell(ctx, r)
 }
 
 // WriteServed makes one attempt to store rows of the log of answers. It is an
