@@ -36,7 +36,6 @@ var (
 	// A view is also the name of an SQL view in the database of these tables and views.
 	reservedViews = []string{"accelerators", "agents", "agents_of_ledger", "backfills", "dead_letters", "devices", "feature_history", "feature_registry", "feature_services", "feature_views", "freshness", "ingest_audit",
 		"ingest_ledger", "late_records", "late_records_of_ledger", "repairs", "repairs_pending", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "kubernetes_nodes", "kubernetes_nodes_at", "nics", "node_records", "tasks_allocation", "nodes", "nodes_at", "quality",
-		"ingest_ledger", "late_records", "late_records_of_ledger", "repairs", "repairs_pending", "inventories", "inventory_changes", "inventory_links", "inventory_parts", "ledger", "links", "nics", "nodes", "nodes_at", "quality",
 		"feature_baselines", "feature_changes", "feature_drift", "feature_faults", "feature_profiles", "feature_quality", "feature_skew", "feature_skews",
 		"samples", "samples_labelled", "schema_versions", "series", "served_features", "slices",
 		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names",

@@ -735,6 +735,7 @@ ENGINE = ReplacingMergeTree(ingest)
 ORDER BY (cluster, node, since)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000
 COMMENT 'What Kubernetes said of each node, and since when. Read with FINAL, or through kubernetes_nodes.';
+-- +goose StatementEnd
 ---- migrations/00024_feature_faults.sql
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -858,6 +859,259 @@ ORDER BY (view, feature, hour)
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1
 COMMENT 'Served values beside stored ones. Read through feature_skew.';
 -- +goose StatementEnd
+---- migrations/00026_rollups.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What was used, held and promised, by the hour: what reports read in place of samples. The
+-- rows of an hour are computed together, by one run, from what the store holds of the hour, and
+-- count only while rolled_hours names that run. So rows that came twice, late or corrected are
+-- rolled up by computing the hour again, and nothing is ever added to (docs/adr/0027).
+
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rolled_hours`
+(
+    hour DateTime('UTC') COMMENT 'its start',
+    run UInt64 COMMENT 'that counts: the newest',
+    until DateTime64(3, 'UTC') COMMENT 'what came before it is in: the end of the hour, or earlier while it lasts',
+    closed UInt8 COMMENT '1: the hour was over, and settled',
+    seen UInt64 COMMENT 'hash of which rows the store had of the hour; another now means that some came later',
+    rows UInt64 COMMENT 'rows that the run wrote',
+    made DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when'
+)
+ENGINE = ReplacingMergeTree(run)
+PARTITION BY toYYYYMM(hour)
+ORDER BY hour
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Which run of each hour counts in the tables rolled_*. Read with FINAL.';
+-- +goose StatementEnd
+
+
+
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rolled_tasks`
+(
+    hour DateTime('UTC'),
+    run UInt64,
+    cluster LowCardinality(String),
+    task String,
+    name String,
+    namespace LowCardinality(String),
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String),
+    node LowCardinality(String) COMMENT 'the last that it was bound to',
+    cpu_cores Float64 COMMENT 'that it asks for, as the two below',
+    memory_bytes Float64,
+    accelerators Float64 COMMENT 'whole ones, of all vendors',
+    state LowCardinality(String) COMMENT 'at the end of the hour',
+    counted UInt8 COMMENT '0: it stands for others',
+    simulated UInt8,
+    wait_seconds Float64 COMMENT 'that it waited in the hour',
+    bound_seconds Float64 COMMENT 'that it was bound to a node in the hour',
+    placed UInt8 COMMENT '1: first placed in the hour',
+    ended UInt8 COMMENT '1: ended in the hour',
+    evictions UInt32 COMMENT 'in the hour',
+    submitted Nullable(DateTime64(3, 'UTC')),
+    queue_seconds Nullable(Float64) COMMENT 's that it waited until it was first placed',
+    run_seconds Nullable(Float64) COMMENT 's of the last run, of a task that ended',
+    total_seconds Nullable(Float64) COMMENT 's from submission to the end, of a task that ended',
+    queue_kept UInt8 COMMENT '1: in the hour it turned out that the promised wait was kept',
+    queue_broken UInt8 COMMENT '1: in the hour it was broken',
+    deadline_kept UInt8 COMMENT 'likewise for the deadline',
+    deadline_broken UInt8,
+    latency_kept UInt8 COMMENT 'likewise for the latency, kept when the task ends',
+    latency_broken UInt8,
+    bound_from Array(DateTime64(3, 'UTC')) COMMENT 'when it was bound, within the hour; one place each in the three below',
+    bound_to Array(DateTime64(3, 'UTC')),
+    bound_node Array(LowCardinality(String)),
+    bound_devices Array(Array(String)) COMMENT 'what the scheduler says that it holds'
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (hour, run, cluster, task)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'What each task did in each hour. Read through task_hours.';
+-- +goose StatementEnd
+
+
+
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rolled_allocations`
+(
+    hour DateTime('UTC'),
+    run UInt64,
+    node LowCardinality(String),
+    device String COMMENT 'as in the labels of its series',
+    slice LowCardinality(String) COMMENT 'empty: the whole device',
+    cluster LowCardinality(String),
+    task String COMMENT 'or namespace/pod of an owner that no event tells of',
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String),
+    simulated UInt8,
+    share Float64 COMMENT 'of the device, 0 to 1',
+    allocated_seconds Float64 COMMENT 'of whole devices, as all below: times share, over the number of owners',
+    observed_seconds Float64 COMMENT 'of them, with a reading of how busy it was',
+    busy_seconds Float64,
+    idle_seconds Float64 COMMENT 'of the observed, busy for less than 5 %',
+    memory_bound_seconds Float64,
+    power_capped_seconds Float64,
+    watt_seconds Float64 COMMENT 'its part of the device''s power, as it was read'
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (hour, run, node, device, slice, cluster, task)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Who held what of each device in each hour, and what was made of it. Read through allocation_hours.';
+-- +goose StatementEnd
+
+
+
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rolled_devices`
+(
+    hour DateTime('UTC'),
+    run UInt64,
+    node LowCardinality(String),
+    device String,
+    vendor LowCardinality(String),
+    kind LowCardinality(String),
+    model LowCardinality(String),
+    cluster LowCardinality(String),
+    node_group LowCardinality(String),
+    zone LowCardinality(String),
+    rack LowCardinality(String),
+    simulated UInt8,
+    capacity_seconds Float64 COMMENT 'that the device was there, by inventory and telemetry',
+    observed_seconds Float64 COMMENT 'of them, with a reading of how busy it was; the rest is not known and not idle',
+    busy_seconds Float64,
+    allocated_seconds Float64,
+    idle_allocated_seconds Float64 COMMENT 'held, observed, and busy for less than 5 %',
+    free_seconds Float64 COMMENT 'observed, and held by nobody',
+    stranded_seconds Float64 COMMENT 'free, on a node that is held in part',
+    memory_bound_seconds Float64 COMMENT 'memory bandwidth at 60 % or more, and above the matrix and vector units',
+    power_capped_seconds Float64 COMMENT 'power over a minute within 2 % of the limit',
+    throttled_seconds Float64 COMMENT 'clocks lowered, for any reason',
+    memory_used_seconds Float64 COMMENT 'share of memory in use, times s',
+    energy_joules Nullable(Float64) COMMENT 'NULL: neither a counter nor power was read',
+    energy_from LowCardinality(String) COMMENT 'counter, power or empty',
+    watt_seconds Float64 COMMENT 'power as it was read, times s',
+    temperature_max Nullable(Float32) COMMENT '°C',
+    power_max Nullable(Float32) COMMENT 'W',
+    faults UInt64 COMMENT 'XID, AFID and error codes that came',
+    errors_corrected UInt64 COMMENT 'of memory',
+    errors_uncorrected UInt64,
+    unhealthy_seconds Float64 COMMENT 'the exporter says that it is not healthy'
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (hour, run, node, device)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'What each accelerator did in each hour. Read through device_hours.';
+-- +goose StatementEnd
+
+
+
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rolled_nodes`
+(
+    hour DateTime('UTC'),
+    run UInt64,
+    node LowCardinality(String),
+    cluster LowCardinality(String),
+    node_group LowCardinality(String),
+    zone LowCardinality(String),
+    rack LowCardinality(String),
+    simulated UInt8,
+    cores Float64 COMMENT 'hardware threads',
+    memory_bytes Float64,
+    capacity_seconds Float64 COMMENT 'that it was there, by the inventory',
+    observed_seconds Float64 COMMENT 'with a reading of how busy its CPUs were',
+    cpu_busy_seconds Float64 COMMENT 'core seconds',
+    cpu_allocated_seconds Float64 COMMENT 'core seconds that tasks bound to it asked for',
+    memory_used_seconds Float64 COMMENT 'bytes times s',
+    memory_allocated_seconds Float64 COMMENT 'likewise, asked for by tasks'
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (hour, run, node)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'What the CPUs and the memory of each node did in each hour. Read through node_hours.';
+-- +goose StatementEnd
+
+
+
+-- Who held what in each slot of the hour that is computed, while it is. Each run has a
+-- partition of its own and drops it; what a crash leaves expires.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`rollup_slots`
+(
+    run UInt64,
+    made DateTime DEFAULT now(),
+    node LowCardinality(String),
+    device String,
+    slice LowCardinality(String),
+    slot Int64 COMMENT 'unix time over the interval of device_monitoring',
+    cluster LowCardinality(String),
+    task String,
+    tenant LowCardinality(String),
+    queue LowCardinality(String),
+    type LowCardinality(String),
+    simulated UInt8,
+    seconds Float64 COMMENT 'of the slot',
+    share Float64 COMMENT 'of the device'
+)
+ENGINE = MergeTree
+PARTITION BY run
+ORDER BY (node, device, slot)
+TTL made + INTERVAL 1 HOUR
+SETTINGS ttl_only_drop_parts = 1
+COMMENT 'Who holds what, while an hour is rolled up.';
+-- +goose StatementEnd
+---- migrations/00027_prices_and_targets.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What things cost, from when on. sextant report prices set writes it, and so may SQL. For
+-- each hour the newest price of the item counts that is valid by then, and of those the one that
+-- says most: of the model, of the vendor, of all ('').
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`prices`
+(
+    item LowCardinality(String) COMMENT 'device_hour: an hour of a whole device, held or not; kwh: a kilowatt-hour at the device',
+    vendor LowCardinality(String) COMMENT 'empty: any',
+    model LowCardinality(String) COMMENT 'empty: any',
+    valid_from DateTime('UTC'),
+    price Float64,
+    currency LowCardinality(String) COMMENT 'such as EUR; one for all prices',
+    note String COMMENT 'such as who set it and why',
+    set_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree(set_at)
+ORDER BY (item, vendor, model, valid_from)
+COMMENT 'Prices of device hours and energy. Read with FINAL.';
+-- +goose StatementEnd
+
+
+
+-- Which share of promises is to be kept, from when on. Of the targets valid at the end of
+-- the time that is asked for, the one that says most counts: tenant and queue, tenant, queue,
+-- all (''). Without one it is 99 %.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`slo_targets`
+(
+    tenant LowCardinality(String) COMMENT 'empty: any',
+    queue LowCardinality(String) COMMENT 'empty: any',
+    valid_from DateTime('UTC'),
+    target Float64 COMMENT 'share of promises to keep, above 0 and below 1',
+    note String,
+    set_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree(set_at)
+ORDER BY (tenant, queue, valid_from)
+COMMENT 'Objectives for promises to tasks. Read with FINAL.';
+-- +goose StatementEnd
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` AS
@@ -927,6 +1181,22 @@ FROM
 )
 WINDOW whole AS (PARTITION BY node, vendor, device)
 ORDER BY node, vendor, device, slice
+---- views/device_hours.sql
+-- What each accelerator did in each hour, in hours of the device: there (capacity), with a
+-- reading (observed), without one (unknown, which is not idle), busy (used), held by tasks
+-- (allocated), held and idle (busy for less than 5 %), free, and free beside held ones on
+-- its node (stranded). It reads tables rolled_*, and no samples.
+CREATE OR REPLACE VIEW `sextant`.device_hours AS
+SELECT
+    hour, cluster, node, node_group, zone, rack, vendor, kind, model, device, simulated,
+    capacity_seconds / 3600 AS capacity_hours, observed_seconds / 3600 AS observed_hours, greatest(capacity_seconds - observed_seconds, 0) / 3600 AS unknown_hours,
+    busy_seconds / 3600 AS used_hours, allocated_seconds / 3600 AS allocated_hours, idle_allocated_seconds / 3600 AS idle_allocated_hours,
+    free_seconds / 3600 AS free_hours, stranded_seconds / 3600 AS stranded_hours, memory_bound_seconds / 3600 AS memory_bound_hours, power_capped_seconds / 3600 AS power_capped_hours,
+    throttled_seconds / 3600 AS throttled_hours, memory_used_seconds / 3600 AS memory_used_hours,
+    energy_joules / 3.6e6 AS energy_kwh, energy_from, temperature_max AS temperature_max_celsius, power_max AS power_max_watts,
+    faults, errors_corrected, errors_uncorrected, unhealthy_seconds / 3600 AS unhealthy_hours
+FROM `sextant`.rolled_devices
+WHERE (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
 ---- views/devices.sql
 -- The accelerators of each node, as its newest inventory has them.
 CREATE OR REPLACE VIEW `sextant`.devices AS
@@ -947,6 +1217,72 @@ INNER JOIN
 ) AS n ON n.node = p.node AND n.newest = p.since
 WHERE n.gone = 0 AND p.part = 'accelerator'
 ORDER BY node, pci, id
+---- views/devices_at.sql
+-- The accelerators of each node with what reports group by, by the inventories that had begun
+-- by known: devices_at(known = …). device is the id that the labels of its series have.
+-- node_group is the label of that name, or the node pool of a cloud; cluster is the label of
+-- that name.
+CREATE OR REPLACE VIEW `sextant`.devices_at AS
+SELECT
+    p.node AS node, if(p.uid = '', concat('pci:', p.id), p.uid) AS device, p.pci AS pci, p.vendor AS vendor, p.kind AS kind, p.model AS model,
+    if(n.cluster = '', 'default', n.cluster) AS cluster, n.node_group AS node_group, n.zone AS zone, n.rack AS rack, n.simulation AS simulated,
+    n.first AS first, toFloat64(ifNull(p.bytes, 0)) AS memory_bytes,
+    p.slice_ids AS slice_ids, p.slice_kinds AS slice_kinds, p.slice_bytes AS slice_bytes, p.slice_cores AS slice_cores
+FROM `sextant`.inventory_parts AS p FINAL
+INNER JOIN
+(
+    SELECT
+        i.node AS node, argMax(i.since, i.since) AS newest, min(i.since) AS first, argMax(i.removed, i.since) AS gone, argMax(i.simulated, i.since) AS simulation,
+        argMax(i.zone, i.since) AS zone, argMax(i.rack, i.since) AS rack, argMax(i.labels, i.since) AS own, argMax(i.kubernetes_labels, i.since) AS kubernetes,
+        if(own['cluster'] != '', own['cluster'], kubernetes['cluster']) AS cluster,
+        arrayFirst(x -> x != '', [own['node_group'], kubernetes['node_group'], kubernetes['cloud.google.com/gke-nodepool'], kubernetes['eks.amazonaws.com/nodegroup'],
+            kubernetes['kubernetes.azure.com/agentpool'], kubernetes['node.kubernetes.io/instance-type']]) AS node_group
+    FROM `sextant`.inventories AS i
+    WHERE i.since <= {known:DateTime64(3, 'UTC')}
+    GROUP BY node
+) AS n ON n.node = p.node AND n.newest = p.since
+WHERE n.gone = 0 AND p.part = 'accelerator'
+---- views/error_budgets.sql
+-- How many promises of each kind were kept between two times, against the share that is to be
+-- kept (slo_targets, 99 % without one): error_budgets(from = …, to = …). The budget is how many
+-- may be broken; budget_left_ratio is what is left of it, below 0 when it is overdrawn. A burn
+-- rate of 1 uses up the budget just when the time is over; burn_1h and burn_6h are of the last
+-- hours before its end.
+CREATE OR REPLACE VIEW `sextant`.error_budgets AS
+SELECT
+    n.cluster AS cluster, n.tenant AS tenant, n.queue AS queue, n.simulated AS simulated, n.promise AS promise,
+    n.kept + n.broken AS decided, n.broken AS broken, ifNull(t.target, 0.99) AS target_ratio,
+    n.kept / nullIf(n.kept + n.broken, 0) AS kept_ratio,
+    decided * (1 - target_ratio) AS budget,
+    1 - n.broken / nullIf(budget, 0) AS budget_left_ratio,
+    n.broken / nullIf(decided, 0) / (1 - target_ratio) AS burn_rate,
+    n.broken_1h / nullIf(n.decided_1h, 0) / (1 - target_ratio) AS burn_1h,
+    n.broken_6h / nullIf(n.decided_6h, 0) / (1 - target_ratio) AS burn_6h
+FROM
+(
+    SELECT
+        if(cluster = '', 'default', cluster) AS cluster, tenant, queue, simulated, p.1 AS promise,
+        sum(p.2) AS kept, sum(p.3) AS broken,
+        sumIf(p.3, hour >= {to:DateTime64(3, 'UTC')} - INTERVAL 1 HOUR) AS broken_1h, sumIf(p.2 + p.3, hour >= {to:DateTime64(3, 'UTC')} - INTERVAL 1 HOUR) AS decided_1h,
+        sumIf(p.3, hour >= {to:DateTime64(3, 'UTC')} - INTERVAL 6 HOUR) AS broken_6h, sumIf(p.2 + p.3, hour >= {to:DateTime64(3, 'UTC')} - INTERVAL 6 HOUR) AS decided_6h
+    FROM `sextant`.rolled_tasks
+    ARRAY JOIN [('queue_time', queue_kept, queue_broken), ('deadline', deadline_kept, deadline_broken), ('latency', latency_kept, latency_broken)] AS p
+    WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND counted AND p.2 + p.3 > 0 AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    GROUP BY cluster, tenant, queue, simulated, promise
+) AS n
+LEFT JOIN
+(
+    SELECT k.tenant AS tenant, k.queue AS queue, argMax(r.target, (r.tenant != '', r.queue != '', r.valid_from)) AS target
+    FROM
+    (
+        SELECT DISTINCT tenant, queue FROM `sextant`.rolled_tasks
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ) AS k
+    CROSS JOIN (SELECT * FROM `sextant`.slo_targets FINAL) AS r
+    WHERE r.valid_from < {to:DateTime64(3, 'UTC')} AND (r.tenant = '' OR r.tenant = k.tenant) AND (r.queue = '' OR r.queue = k.queue)
+    GROUP BY tenant, queue
+) AS t ON t.tenant = n.tenant AND t.queue = n.queue
+SETTINGS join_use_nulls = 1
 ---- views/feature_drift.sql
 -- How far the values of each hour are from those of a baseline: the population stability index
 -- over the baseline's bins, sum((q - p) * ln(q / p)), with p and q the shares of each bin in the
@@ -1219,6 +1555,21 @@ SELECT
     resent, oldest, last_scrape
 FROM counted
 ORDER BY node, agent
+---- views/line_health.sql
+-- How sound the data of each node is now: its records by the ledger, where lost must be 0, how
+-- long ago it was heard, and how long samples take to be stored, over the last hour.
+CREATE OR REPLACE VIEW `sextant`.line_health AS
+SELECT
+    l.node AS node, l.received AS records, l.lost AS lost, l.dropped AS dropped, l.pending AS pending, l.resent AS resent,
+    dateDiff('millisecond', l.last_scrape, now64(3)) / 1000 AS age_seconds, f.transport_p99_seconds AS transport_p99_seconds, f.storage_p99_seconds AS storage_p99_seconds
+FROM
+(
+    SELECT node, sum(received) AS received, sum(lost) AS lost, sum(dropped) AS dropped, sum(pending) AS pending, sum(resent) AS resent, max(last_scrape) AS last_scrape
+    FROM `sextant`.ledger
+    GROUP BY node
+) AS l
+LEFT JOIN `sextant`.freshness AS f ON f.node = l.node
+SETTINGS join_use_nulls = 1
 ---- views/links.sql
 -- How the parts of each node hang together, as its newest inventory has it. Nodes of one
 -- rack, zone or switch meet at that place: join the view with itself on to_id for pairs.
@@ -1252,6 +1603,17 @@ INNER JOIN
 ) AS n ON n.node = p.node AND n.newest = p.since
 WHERE n.gone = 0 AND p.part = 'nic'
 ORDER BY node, id
+---- views/node_hours.sql
+-- What the CPUs and the memory of each node did in each hour: core hours that are there, with a
+-- reading, busy and asked for by the tasks that were bound to the node; memory in GiB hours.
+CREATE OR REPLACE VIEW `sextant`.node_hours AS
+SELECT
+    hour, cluster, node, node_group, zone, rack, simulated,
+    cores * capacity_seconds / 3600 AS core_hours, cores * observed_seconds / 3600 AS observed_core_hours, cpu_busy_seconds / 3600 AS used_core_hours,
+    cpu_allocated_seconds / 3600 AS allocated_core_hours, memory_bytes / 1073741824 * capacity_seconds / 3600 AS gib_hours, memory_bytes / 1073741824 * observed_seconds / 3600 AS observed_gib_hours,
+    memory_used_seconds / 1073741824 / 3600 AS used_gib_hours, memory_allocated_seconds / 1073741824 / 3600 AS allocated_gib_hours
+FROM `sextant`.rolled_nodes
+WHERE (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
 ---- views/nodes.sql
 -- Each node as its agent and Kubernetes have it, newest: hardware is the agent's word, what
 -- may run there is Kubernetes'. A node that only one of them knows has the columns of the
@@ -1378,6 +1740,58 @@ WHERE s.ts > now64(3) - INTERVAL 1 DAY
 GROUP BY node, uid, metric, target, flag
 HAVING scrapes > 0
 ORDER BY node, uid, metric, target, flag
+---- views/regressions.sql
+-- What became worse within a week: regressions(to = …) has each figure over the 7 days before
+-- and over the 7 days before those. change_ratio is the change over the earlier figure, positive
+-- where it is worse. Figures of fewer than 5 tasks, or less than an hour of devices, are left out.
+CREATE OR REPLACE VIEW `sextant`.regressions AS
+WITH
+    toStartOfHour({to:DateTime64(3, 'UTC')}) AS ending,
+    devices AS
+    (
+        SELECT cluster, vendor, model, node, simulated, hour >= ending - INTERVAL 7 DAY AS recent, observed_seconds AS observed, busy_seconds AS busy, allocated_seconds AS held,
+            idle_allocated_seconds AS idle, throttled_seconds AS throttled, faults, errors_uncorrected AS errors, capacity_seconds AS capacity
+        FROM `sextant`.rolled_devices
+        WHERE hour >= toStartOfHour({to:DateTime64(3, 'UTC')}) - INTERVAL 14 DAY AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ),
+    jobs AS
+    (
+        SELECT if(cluster = '', 'default', cluster) AS cluster, tenant, queue, type, simulated, hour >= ending - INTERVAL 7 DAY AS recent, placed, ended, state, evictions,
+            queue_seconds, run_seconds, queue_broken + deadline_broken + latency_broken AS broken, queue_kept + deadline_kept + latency_kept AS kept
+        FROM `sextant`.rolled_tasks
+        WHERE hour >= toStartOfHour({to:DateTime64(3, 'UTC')}) - INTERVAL 14 DAY AND hour < {to:DateTime64(3, 'UTC')} AND counted AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    )
+SELECT
+    figure, unit, dimension, value, simulated, anyIf(v, NOT recent) AS before, anyIf(v, recent) AS after,
+    (after - before) / before * if(figure = 'used ratio', -1, 1) AS change_ratio
+FROM
+(
+    SELECT 'used ratio' AS figure, 'ratio' AS unit, 'model' AS dimension, toString(model) AS value, simulated, recent, sum(busy) / sum(observed) AS v
+    FROM devices GROUP BY model, simulated, recent HAVING sum(observed) >= 3600
+    UNION ALL
+    SELECT 'idle while held', 'ratio', 'model', toString(model), simulated, recent, sum(idle) / sum(held)
+    FROM devices GROUP BY model, simulated, recent HAVING sum(held) >= 3600
+    UNION ALL
+    SELECT 'throttled', 'ratio', 'model', toString(model), simulated, recent, sum(throttled) / sum(observed)
+    FROM devices GROUP BY model, simulated, recent HAVING sum(observed) >= 3600
+    UNION ALL
+    SELECT 'faults per device day', 'count', 'model', toString(model), simulated, recent, sum(faults) / (sum(capacity) / 86400)
+    FROM devices GROUP BY model, simulated, recent HAVING sum(capacity) >= 3600
+    UNION ALL
+    SELECT 'queue time p95', 's', 'queue', toString(queue), simulated, recent, quantileExactIf(0.95)(assumeNotNull(queue_seconds), placed)
+    FROM jobs GROUP BY queue, simulated, recent HAVING countIf(placed) >= 5
+    UNION ALL
+    SELECT 'run time p50', 's', 'type', toString(type), simulated, recent, quantileExactIf(0.5)(assumeNotNull(run_seconds), ended AND state = 'finished')
+    FROM jobs GROUP BY type, simulated, recent HAVING countIf(ended AND state = 'finished') >= 5
+    UNION ALL
+    SELECT 'failed', 'ratio', 'tenant', toString(tenant), simulated, recent, countIf(ended AND state = 'failed') / countIf(ended)
+    FROM jobs GROUP BY tenant, simulated, recent HAVING countIf(ended) >= 5
+    UNION ALL
+    SELECT 'broken promises', 'ratio', 'tenant', toString(tenant), simulated, recent, sum(broken) / (sum(broken) + sum(kept))
+    FROM jobs GROUP BY tenant, simulated, recent HAVING sum(broken) + sum(kept) >= 5
+)
+GROUP BY figure, unit, dimension, value, simulated
+HAVING count() = 2 AND isFinite(change_ratio) AND before > 0
 ---- views/repairs_pending.sql
 -- Hours of nodes whose late samples are in no corrected row yet.
 CREATE OR REPLACE VIEW `sextant`.repairs_pending AS
@@ -1401,6 +1815,53 @@ SELECT
     bitAnd(s.flags, 24) = 0 AND NOT isNaN(s.value) AS usable
 FROM `sextant`.samples AS s FINAL
 INNER JOIN `sextant`.series AS n FINAL ON n.id = s.series
+---- views/sla_violations.sql
+-- Promises that were broken, and tasks that failed or were evicted, between two times:
+-- sla_violations(from = …, to = …), with how busy the node was. Of a broken promise that is what
+-- was seen at the time (sla_events), of a failure or an eviction the mean of its hour.
+CREATE OR REPLACE VIEW `sextant`.sla_violations AS
+WITH
+    h AS
+    (
+        SELECT hour, node, node_group, cpu_busy_seconds / nullIf(cores * observed_seconds, 0) AS cpu, memory_used_seconds / nullIf(memory_bytes * observed_seconds, 0) AS memory
+        FROM `sextant`.rolled_nodes
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ),
+    g AS
+    (
+        SELECT hour, node, sum(busy_seconds) / nullIf(sum(observed_seconds), 0) AS busy
+        FROM `sextant`.rolled_devices
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+        GROUP BY hour, node
+    )
+SELECT
+    v.time AS time, toStartOfHour(v.time) AS hour, v.cause AS cause, if(v.cluster = '', 'default', v.cluster) AS cluster, v.tenant AS tenant, v.queue AS queue, v.type AS type,
+    v.node AS node, h.node_group AS node_group, v.task AS task, v.promised AS promised_seconds, v.measured AS measured_seconds, v.reason AS reason,
+    v.queue_length AS queue_length, v.node_tasks AS node_tasks, coalesce(v.cpu, if(v.cause IN ('failed', 'evicted'), h.cpu, NULL)) AS node_cpu_busy_ratio,
+    coalesce(v.memory, if(v.cause IN ('failed', 'evicted'), h.memory, NULL)) AS node_memory_used_ratio,
+    coalesce(v.busy, if(v.cause IN ('failed', 'evicted'), g.busy, NULL)) AS device_busy_ratio, v.simulated AS simulated
+FROM
+(
+    SELECT breached AS time, toString(kind) AS cause, toString(cluster) AS cluster, task, toString(tenant) AS tenant, toString(queue) AS queue, toString(type) AS type,
+        toString(node) AS node, CAST(promised, 'Nullable(Float64)') AS promised, CAST(measured, 'Nullable(Float64)') AS measured, '' AS reason,
+        CAST(queue_length, 'Nullable(UInt32)') AS queue_length, CAST(node_tasks, 'Nullable(UInt32)') AS node_tasks, CAST(node_cpu_busy, 'Nullable(Float64)') AS cpu,
+        CAST(node_memory_used, 'Nullable(Float64)') AS memory, CAST(device_busy, 'Nullable(Float64)') AS busy, simulated
+    FROM `sextant`.sla_events FINAL
+    WHERE breached >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND breached < {to:DateTime64(3, 'UTC')}
+    UNION ALL
+    SELECT e.time, toString(e.state), toString(e.cluster), e.task, toString(t.tenant), toString(t.queue), toString(t.type), toString(if(e.node != '', e.node, t.node)),
+        NULL, NULL, e.reason, NULL, NULL, NULL, NULL, NULL, t.simulated
+    FROM `sextant`.task_events AS e FINAL
+    INNER JOIN
+    (
+        SELECT * FROM `sextant`.rolled_tasks
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND counted AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ) AS t ON t.cluster = e.cluster AND t.task = e.task AND t.hour = toStartOfHour(e.time)
+    WHERE e.time >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND e.time < {to:DateTime64(3, 'UTC')} AND e.state IN ('failed', 'evicted')
+) AS v
+LEFT JOIN h ON h.hour = toStartOfHour(v.time) AND h.node = v.node
+LEFT JOIN g ON g.hour = toStartOfHour(v.time) AND g.node = v.node
+SETTINGS join_use_nulls = 1
 ---- views/slices.sql
 -- The slices of each device (MIG instances, vNPUs, partitions, tiles): what they are, who
 -- has them, and what is measured of them. The layout is of the newest inventory, readings
@@ -1451,6 +1912,19 @@ FROM
 )
 GROUP BY node, vendor, device, slice
 ORDER BY node, vendor, device, slice
+---- views/task_hours.sql
+-- What each task did in each hour that it lived in: waited, was bound, was placed first, ended;
+-- and the promises to it of which it turned out in the hour whether they are kept. queue_seconds
+-- is its wait until it was first placed, run_seconds its last run, total_seconds the time from
+-- its submission to its end. What stands for others is not in it.
+CREATE OR REPLACE VIEW `sextant`.task_hours AS
+SELECT
+    hour, if(cluster = '', 'default', cluster) AS cluster, task, name, namespace, tenant, queue, type, node, state, simulated, cpu_cores, memory_bytes, accelerators,
+    wait_seconds / 3600 AS wait_hours, bound_seconds / 3600 AS bound_hours, accelerators * bound_seconds / 3600 AS requested_hours,
+    placed, ended, evictions, submitted, queue_seconds, run_seconds, total_seconds,
+    queue_kept, queue_broken, deadline_kept, deadline_broken, latency_kept, latency_broken
+FROM `sextant`.rolled_tasks
+WHERE counted AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
 ---- views/tasks.sql
 -- What each task is, by all its events: of each fact the last that was said, by (time,
 -- sequence, state, id). submitted, queued and scheduled are the first times, the others
@@ -1688,6 +2162,77 @@ FROM `sextant`.series FINAL
 WHERE unknown_of != ''
 GROUP BY vendor, name
 ORDER BY vendor, name
+---- views/utilization.sql
+-- Where the hours of accelerators went, between two times: utilization(from = …, to = …), whole
+-- hours. A row is what one task held of one device in one hour, or, with an empty task, what
+-- nobody held of it; so over any grouping capacity_hours adds up to the devices that there are.
+-- Columns are as in device_hours. Energy is divided by power while it was held. A slice counts
+-- as its part of the device.
+CREATE OR REPLACE VIEW `sextant`.utilization AS
+WITH
+    d AS
+    (
+        SELECT * FROM `sextant`.rolled_devices
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ),
+    a AS
+    (
+        SELECT * FROM `sextant`.rolled_allocations
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    )
+SELECT
+    d.hour AS hour, d.cluster AS cluster, d.node AS node, d.node_group AS node_group, d.zone AS zone, d.rack AS rack, d.vendor AS vendor, d.kind AS kind,
+    d.model AS model, d.device AS device, d.simulated AS simulated, a.tenant AS tenant, a.queue AS queue, a.type AS type, a.task AS task,
+    a.allocated_seconds / 3600 AS capacity_hours, a.observed_seconds / 3600 AS observed_hours, (a.allocated_seconds - a.observed_seconds) / 3600 AS unknown_hours,
+    a.busy_seconds / 3600 AS used_hours, a.allocated_seconds / 3600 AS allocated_hours, a.idle_seconds / 3600 AS idle_allocated_hours, 0. AS free_hours, 0. AS stranded_hours,
+    a.memory_bound_seconds / 3600 AS memory_bound_hours, a.power_capped_seconds / 3600 AS power_capped_hours,
+    d.energy_joules / 3.6e6 * if(d.watt_seconds > 0, least(a.watt_seconds / d.watt_seconds, 1), a.allocated_seconds / nullIf(d.capacity_seconds, 0)) AS energy_kwh
+FROM a
+INNER JOIN d ON d.hour = a.hour AND d.node = a.node AND d.device = a.device
+UNION ALL
+SELECT
+    d.hour, d.cluster, d.node, d.node_group, d.zone, d.rack, d.vendor, d.kind, d.model, d.device, d.simulated, '', '', '', '',
+    greatest(d.capacity_seconds - s.allocated, 0) / 3600 AS capacity, greatest(d.observed_seconds - s.observed, 0) / 3600 AS observed, greatest(capacity - observed, 0),
+    greatest(d.busy_seconds - s.busy, 0) / 3600, 0., 0., d.free_seconds / 3600, d.stranded_seconds / 3600, greatest(d.memory_bound_seconds - s.memory_bound, 0) / 3600,
+    greatest(d.power_capped_seconds - s.capped, 0) / 3600,
+    d.energy_joules / 3.6e6 * greatest(1 - if(d.watt_seconds > 0, least(s.watts / d.watt_seconds, 1), s.allocated / nullIf(d.capacity_seconds, 0)), 0)
+FROM d
+LEFT JOIN
+(
+    SELECT hour, node, device, sum(allocated_seconds) AS allocated, sum(observed_seconds) AS observed, sum(busy_seconds) AS busy,
+        sum(memory_bound_seconds) AS memory_bound, sum(power_capped_seconds) AS capped, sum(watt_seconds) AS watts
+    FROM a
+    GROUP BY hour, node, device
+) AS s ON s.hour = d.hour AND s.node = d.node AND s.device = d.device
+---- views/utilization_costs.sql
+-- What the rows of utilization cost, by the table prices: utilization_costs(from = …, to = …). device_cost is
+-- hours of the device by the price of device_hour, energy_cost is energy by the price of kwh, and
+-- idle_cost is the part of both that was held and idle. NULL where there is no price.
+CREATE OR REPLACE VIEW `sextant`.utilization_costs AS
+SELECT
+    u.*,
+    u.capacity_hours * p.device AS device_cost,
+    u.energy_kwh * p.energy AS energy_cost,
+    if(p.device IS NULL AND p.energy IS NULL, NULL, ifNull(device_cost, 0) + ifNull(energy_cost, 0)) AS cost,
+    cost * if(u.capacity_hours > 0, least(u.idle_allocated_hours / u.capacity_hours, 1), 0) AS idle_cost,
+    p.currency AS currency
+FROM `sextant`.utilization(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')}) AS u
+LEFT JOIN
+(
+    SELECT
+        k.hour AS hour, k.vendor AS vendor, k.model AS model,
+        argMaxOrNullIf(r.price, (r.model != '', r.vendor != '', r.valid_from), r.item = 'device_hour') AS device,
+        argMaxOrNullIf(r.price, (r.model != '', r.vendor != '', r.valid_from), r.item = 'kwh') AS energy,
+        max(r.currency) AS currency
+    FROM
+    (
+        SELECT DISTINCT hour, vendor, model FROM `sextant`.rolled_devices
+        WHERE hour >= toStartOfHour({from:DateTime64(3, 'UTC')}) AND hour < {to:DateTime64(3, 'UTC')} AND (hour, run) IN (SELECT hour, max(run) FROM `sextant`.`rolled_hours` GROUP BY hour)
+    ) AS k
+    CROSS JOIN (SELECT * FROM `sextant`.prices FINAL) AS r
+    WHERE r.valid_from <= k.hour AND (r.vendor = '' OR r.vendor = k.vendor) AND (r.model = '' OR r.model = k.model)
+    GROUP BY hour, vendor, model
+) AS p ON p.hour = u.hour AND p.vendor = u.vendor AND p.model = u.model
 ---- queries/asof_choose.sql
 -- For each ask, the highest row that becomes visible after the entity's ask before it and
 -- not after its own time. The asks are few and the rows are many: rows pass by, and the
@@ -1812,27 +2357,177 @@ SELECT id, node, name, mapKeys(labels), mapValues(labels)
 FROM `sextant`.series FINAL
 WHERE node IN (@nodes) AND (@all OR name IN (@names))
 ORDER BY id
----- queries/feature_profile.sql
--- Measures the features of one hour of a view: one scan of its tables, and memory for the
--- buckets that occur. A NaN, an infinity and an empty string are no value.
-INSERT INTO `sextant`.feature_profiles (view, feature, hour, rows, entities, ticks, nulls, outside, refused, newest, lowest, highest, total, text, buckets, counts, stored, made)
+---- queries/console_changes.sql
+SELECT time, fact, before, after FROM `sextant`.inventory_changes WHERE node = ? ORDER BY time DESC, fact LIMIT 200
+---- queries/console_collectors.sql
+SELECT uniqExact(node), uniqExact(agent), uniqExact(node, target), count(), countIf(state = 2), countIf(state = 1),
+    maxOrNull(scrape), maxOrNull(written)
+FROM `sextant`.ingest_ledger
+WHERE scrape > now64(3) - INTERVAL 600 SECOND AND scrape <= now64(3) + INTERVAL 1 MINUTE
+---- queries/console_dead.sql
+SELECT topic, substring(reason, 1, 200) AS why, count(), max(ingest) AS last
+FROM `sextant`.dead_letters FINAL
+WHERE ingest > now64(3) - INTERVAL 1 DAY
+GROUP BY topic, why
+ORDER BY last DESC
+LIMIT 50
+---- queries/console_devices.sql
 SELECT
-    'node_test@v1', p.name, {hour:DateTime('UTC')}, p.rows, p.entities, p.ticks, p.nulls, p.outside, f.refused, p.newest,
+    if(uid = '', concat('pci:', id), uid), id, vendor, kind, model, generation, firmware, trimRight(concat(driver, ' ', driver_version)), pci, numa,
+    memory_bytes, power_limit_watts, link_width, link_max_width, partition, mig, sharing, slice_profiles, simulated = 1
+FROM `sextant`.devices
+WHERE node = ?
+ORDER BY pci, id
+LIMIT 1000
+---- queries/console_faults.sql
+-- Faults and clock events of a node's devices over the last day, the newest first.
+SELECT s.ts, n.labels['device'], if(n.metric = 'accel_fault_events', 'fault', 'clock'), if(n.metric = 'accel_fault_events', n.labels['code'], n.labels['event']), s.value
+FROM `sextant`.samples AS s FINAL
+INNER JOIN
+(
+    SELECT id, any(name) AS metric, any(labels) AS labels FROM `sextant`.series
+    WHERE name IN ('accel_fault_events', 'accel_clock_events') AND node = ? GROUP BY id
+) AS n ON n.id = s.series
+WHERE s.ts > now64(3) - INTERVAL 1 DAY AND NOT isNaN(s.value) AND s.value > 0
+    AND s.series IN (SELECT id FROM `sextant`.series WHERE name IN ('accel_fault_events', 'accel_clock_events') AND node = ?)
+ORDER BY s.ts DESC
+LIMIT 200
+---- queries/console_flags.sql
+-- What was wrong with values of one node over the last day, as the view quality has it.
+SELECT
+    n.labels['flag'] AS flag, n.labels['uid'] AS uid, n.labels['metric'] AS metric, n.labels['target'] AS target,
+    minIf(s.ts, NOT isNaN(s.value)), maxIf(s.ts, NOT isNaN(s.value)) AS last, countIf(NOT isNaN(s.value)) AS scrapes,
+    NOT isNaN(argMax(s.value, s.ts)) AND max(s.ts) > now64(3) - INTERVAL 1 MINUTE AS in_force
+FROM `sextant`.samples AS s FINAL
+INNER JOIN (SELECT id, any(labels) AS labels FROM `sextant`.series WHERE name = 'sample_flag' AND node = ? GROUP BY id) AS n ON n.id = s.series
+WHERE s.ts > now64(3) - INTERVAL 1 DAY AND s.series IN (SELECT id FROM `sextant`.series WHERE name = 'sample_flag' AND node = ?)
+GROUP BY flag, uid, metric, target
+HAVING scrapes > 0
+ORDER BY in_force DESC, last DESC
+LIMIT 500
+---- queries/console_flow.sql
+-- Records of the last minutes by 10 seconds of their scrape. A record that was sent twice is
+-- two; the balance is the ledger's.
+SELECT
+    toInt64(toUnixTimestamp(toStartOfInterval(scrape, INTERVAL 10 SECOND))) * 1000 AS at, count(), sum(rows), sum(late), sum(duplicates),
+    quantile(0.5)(dateDiff('millisecond', scrape, ingest)) / 1000, quantile(0.99)(dateDiff('millisecond', scrape, ingest)) / 1000,
+    quantile(0.5)(dateDiff('millisecond', ingest, written)) / 1000, quantile(0.99)(dateDiff('millisecond', ingest, written)) / 1000
+FROM `sextant`.ingest_ledger
+WHERE scrape > now64(3) - INTERVAL 600 SECOND AND scrape <= now64(3)
+GROUP BY at
+ORDER BY at
+---- queries/console_node.sql
+-- The newest inventory of one node, beside what console_nodes gives.
+SELECT
+    i.arch, i.kernel, trimRight(concat(i.os, ' ', i.os_version)), i.vendor, i.product, i.hypervisor, i.cpu_model, i.sockets, i.cores, i.numa_nodes,
+    i.taints, mapUpdate(i.kubernetes_labels, i.labels), i.faults, i.collected, i.facts
+FROM `sextant`.inventories AS i
+WHERE i.node = ?
+ORDER BY i.ingest DESC, i.since DESC
+LIMIT 1
+---- queries/console_nodes.sql
+-- The nodes as the console's map shows them. The group is the label of that name, or the
+-- name without the number at its end. Vendor and model are those of most accelerators.
+SELECT
+    n.node, n.simulated = 1, n.cordoned = 1, n.region, n.zone, n.rack, n.switch,
+    multiIf(n.labels['group'] != '', n.labels['group'], n.kubernetes_labels['node-group'] != '', n.kubernetes_labels['node-group'],
+        replaceRegexpOne(n.node, '[-_.]?[0-9]+$', '')),
+    d.most.1, d.most.2, n.accelerators, n.threads, n.memory_bytes
+FROM `sextant`.nodes AS n
+LEFT JOIN
+(
+    SELECT node, argMax((vendor, model), (devices, vendor, model)) AS most
+    FROM (SELECT node, toString(vendor) AS vendor, toString(model) AS model, count() AS devices FROM `sextant`.devices GROUP BY node, vendor, model)
+    GROUP BY node
+) AS d ON d.node = n.node
+WHERE ? = '' OR n.node = ?
+ORDER BY n.node
+LIMIT ?
+---- queries/console_partitions.sql
+SELECT partition, max(offset), count(), max(ingest), greatest(dateDiff('millisecond', max(ingest), argMax(written, offset)), 0) / 1000
+FROM `sextant`.ingest_ledger
+WHERE scrape > now64(3) - INTERVAL 600 SECOND
+GROUP BY partition
+ORDER BY partition
+LIMIT 4096
+---- queries/console_ports.sql
+SELECT name, kind, model, dpu, speed, up FROM `sextant`.nics WHERE node = ? ORDER BY name, id LIMIT 1000
+---- queries/console_tables.sql
+SELECT table, sum(rows), sum(bytes_on_disk) AS bytes
+FROM system.parts
+WHERE active AND database = 'sextant'
+GROUP BY table
+ORDER BY bytes DESC
+LIMIT 100
+---- queries/console_targets.sql
+-- What a node's agents scraped over the last 10 minutes. The agents are found by the node,
+-- since the ledger is in the order of agents.
+SELECT
+    target, max(scrape), argMax(rows, scrape), argMax(state, scrape), count(), countIf(state = 1), sum(late)
+FROM `sextant`.ingest_ledger
+WHERE agent IN (SELECT agent FROM `sextant`.agents WHERE node = ?) AND node = ? AND scrape > now64(3) - INTERVAL 10 MINUTE
+GROUP BY target
+ORDER BY target
+LIMIT 1000
+---- queries/console_tasks.sql
+-- Tasks that lived between two times, with the promises that they broke. The log of tasks by
+-- day bounds whose events are folded: it has each task on each day that it lived.
+SELECT
+    t.cluster, t.task, t.name, t.kind, t.type, t.state, t.tenant, t.queue, t.node, t.devices, t.priority,
+    arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), t.requests))), t.requests['cpu_cores'], t.requests['memory_bytes'],
+    coalesce(t.submitted, t.queued, t.scheduled, t.started, t.changed), t.waiting_since, t.scheduled, t.started, t.evicted, t.changed, t.ended,
+    t.deadline, t.max_queue_seconds, t.evictions, t.reason, t.simulated = 1,
+    b.kinds, b.times, b.promised, b.measured
+FROM `sextant`.tasks AS t
+LEFT JOIN
+(
+    SELECT cluster, task, groupArray(toString(kind)) AS kinds, groupArray(breached) AS times, groupArray(promised) AS promised, groupArray(measured) AS measured
+    FROM (SELECT * FROM `sextant`.sla_events FINAL ORDER BY breached)
+    GROUP BY cluster, task
+) AS b ON b.cluster = t.cluster AND b.task = t.task
+WHERE (t.cluster, t.task) IN
+    (
+        SELECT cluster, task FROM `sextant`.task_log
+        WHERE day >= toDate({from:DateTime64(3, 'UTC')}) - 1 AND day <= toDate({to:DateTime64(3, 'UTC')}) + 1
+    )
+    AND coalesce(t.submitted, t.queued, t.scheduled, t.started, t.changed) <= {to:DateTime64(3, 'UTC')}
+    AND (NOT t.ended OR t.changed >= {from:DateTime64(3, 'UTC')})
+    AND ({state:String} = '' OR t.state = {state:String})
+    AND ({tenant:String} = '' OR t.tenant = {tenant:String})
+    AND ({queue:String} = '' OR t.queue = {queue:String})
+    AND ({node:String} = '' OR t.node = {node:String})
+ORDER BY t.ended, t.changed DESC, t.cluster, t.task
+LIMIT {limit:UInt64}
+---- queries/feature_profile.sql
+-- Measures the features of one hour of a view: one scan of its tables, another of their keys, and
+-- memory for the buckets that occur. A NaN, an infinity and an empty string are no value. Small
+-- blocks: each row becomes as many as there are features.
+INSERT INTO `sextant`.feature_profiles (view, feature, hour, rows, entities, ticks, nulls, outside, refused, newest, lowest, highest, total, text, buckets, counts, stored, made)
+WITH
+(
+    SELECT (uniq(entity), uniqExact(tick))
+    FROM
+    (
+        SELECT cityHash64(`node`) AS entity, tick FROM `sextant`.`features_node_test_v1` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
+        UNION ALL
+        SELECT cityHash64(`node`) AS entity, tick FROM `sextant`.`features_node_test_v1_corrected` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
+    )
+) AS seen
+SELECT
+    'node_test@v1', p.name, {hour:DateTime('UTC')}, p.rows, seen.1, seen.2, p.nulls, p.outside, f.refused, p.newest,
     if(p.text, 0, p.lowest), if(p.text, 0, p.highest), if(p.text, 0, p.total), p.text, p.sketch.1, p.sketch.2, {stored:UInt64}, now64(3)
 FROM
 (
     SELECT
         ['busy', 'load', 'cores', 'up', 'kernel'][i] AS name,
+        [0, 0, 0, 0, 1][i] AS text,
         sum(n) AS rows,
-        max(uniqMerge(e)) OVER () AS entities,
-        max(uniqExactMerge(t)) OVER () AS ticks,
         sumIf(n, bucket = 32767) AS nulls,
-        sum(g.outside) AS outside,
+        sumIf(n, out AND NOT text) AS outside,
         maxIf(g.newest, bucket != 32767) AS newest,
         minIf(g.lowest, bucket != 32767) AS lowest,
         maxIf(g.highest, bucket != 32767) AS highest,
         sumIf(g.total, bucket != 32767) AS total,
-        max(g.text) AS text,
         sumMapIf([bucket], [n], bucket != 32767) AS sketch
     FROM
     (
@@ -1843,27 +2538,24 @@ FROM
                 is_text, toInt16(ifNotFinite(x, 0)),
                 x = 0, 0,
                 sign(x) * (16001 + greatest(least(ceil(log2(abs(ifNotFinite(x, 1))) * 32), 16000), -16000)))::Int16 AS bucket,
+            isFinite(x) AND (x < low OR x > high) AS out,
             count() AS n,
-            countIf(NOT is_text AND (x < low OR x > high)) AS outside,
             max(tick) AS newest,
             min(x) AS lowest,
             max(x) AS highest,
-            sum(x) AS total,
-            max(is_text) AS text,
-            uniqStateIf(entity, i = 1) AS e,
-            uniqExactStateIf(tick, i = 1) AS t
+            sum(x) AS total
         FROM
         (
-            SELECT cityHash64(`node`) AS entity, tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
+            SELECT tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
             FROM `sextant`.`features_node_test_v1_corrected` FINAL
             WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
             UNION ALL
-            SELECT cityHash64(`node`) AS entity, tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
+            SELECT tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
             FROM `sextant`.`features_node_test_v1` FINAL
             WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR AND (`node`, tick) GLOBAL NOT IN (SELECT `node`, tick FROM `sextant`.`features_node_test_v1_corrected` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR)
         )
         ARRAY JOIN xs AS x, [1, 2, 3, 4, 5]::Array(UInt16) AS i, [-inf, -inf, -inf, -inf, -inf]::Array(Float64) AS low, [inf, inf, inf, inf, inf]::Array(Float64) AS high, [0, 0, 0, 0, 1]::Array(UInt8) AS is_text
-        GROUP BY i, bucket
+        GROUP BY i, bucket, out
     ) AS g
     GROUP BY i
 ) AS p
@@ -1871,7 +2563,7 @@ LEFT JOIN
 (
     SELECT feature, sum(refused) AS refused FROM `sextant`.feature_faults FINAL WHERE view = 'node_test@v1' AND tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR GROUP BY feature
 ) AS f ON f.feature = p.name
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_block_size = 8192
 ---- queries/feature_skew.sql
 -- Compares what was served of the ticks of one hour with the rows of the view: as known then, and
 -- as corrected. NULL_VALUE was served with the default beside it, which is no value.
@@ -2004,6 +2696,565 @@ WHERE first_seen <= fromUnixTimestamp64Milli(toInt64(?), 'UTC')
 ORDER BY id
 LIMIT 1 BY id
 LIMIT 100
+---- queries/report_budgets.sql
+SELECT cluster, tenant, queue, promise, decided, broken, target_ratio, kept_ratio, budget, budget_left_ratio, burn_rate, burn_1h, burn_6h
+FROM (SELECT * FROM `sextant`.error_budgets(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+ORDER BY budget_left_ratio NULLS LAST, broken DESC, tenant, queue, promise
+LIMIT 20
+---- queries/report_cpu.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    sum(core_hours) AS core_hours, sum(observed_core_hours) AS observed_core_hours, sum(used_core_hours) AS used_core_hours, sum(allocated_core_hours) AS allocated_core_hours,
+    used_core_hours / nullIf(observed_core_hours, 0) AS used_ratio, allocated_core_hours / nullIf(core_hours, 0) AS allocated_ratio,
+    sum(used_gib_hours) / nullIf(sum(observed_gib_hours), 0) AS memory_used_ratio, sum(allocated_gib_hours) / nullIf(sum(gib_hours), 0) AS memory_allocated_ratio
+FROM (SELECT * FROM `sextant`.node_hours WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY core_hours DESC, `tenant`
+LIMIT 20
+---- queries/report_devices.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    uniqExact(node, device) AS devices, sum(faults) AS faults, sum(errors_uncorrected) AS errors_uncorrected, sum(errors_corrected) AS errors_corrected,
+    sum(unhealthy_hours) AS unhealthy_hours, sum(unknown_hours) AS unknown_hours, sum(throttled_hours) / nullIf(sum(observed_hours), 0) AS throttled_ratio,
+    max(u.temperature_max_celsius) AS temperature_max_celsius, max(u.power_max_watts) AS power_max_watts
+FROM (SELECT * FROM `sextant`.device_hours WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY faults DESC, errors_uncorrected DESC, devices DESC, `tenant`
+LIMIT 20
+---- queries/report_hours.sql
+SELECT
+    u.hour AS hour, sum(capacity_hours) AS capacity_hours, sum(unknown_hours) AS unknown_hours, sum(allocated_hours) AS allocated_hours, sum(used_hours) AS used_hours,
+    sum(idle_allocated_hours) AS idle_allocated_hours
+FROM (SELECT * FROM `sextant`.utilization(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY hour
+ORDER BY hour
+---- queries/report_idle_tasks.sql
+SELECT
+    tenant, queue, type, task, any(u.node) AS node, any(u.model) AS model, sum(allocated_hours) AS allocated_hours, sum(idle_allocated_hours) AS idle_allocated_hours,
+    idle_allocated_hours / nullIf(sum(u.observed_hours), 0) AS idle_ratio, sum(used_hours) / nullIf(sum(observed_hours), 0) AS used_ratio, sumOrNull(idle_cost) AS idle_cost
+FROM (SELECT * FROM `sextant`.utilization_costs(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')}) WHERE task != '') AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY cluster, tenant, queue, type, task
+HAVING idle_allocated_hours > 0
+ORDER BY idle_allocated_hours DESC, task
+LIMIT 20
+---- queries/report_line.sql
+SELECT node, records, lost, dropped, pending, resent, age_seconds, transport_p99_seconds, storage_p99_seconds
+FROM (SELECT * FROM `sextant`.line_health) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+ORDER BY lost DESC, age_seconds DESC, node
+LIMIT 20
+---- queries/report_regressions.sql
+SELECT figure, unit, dimension, value, before, after, change_ratio
+FROM (SELECT * FROM `sextant`.regressions(to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+ORDER BY change_ratio DESC, figure, value
+LIMIT 20
+---- queries/report_rollups.sql
+SELECT
+    countIf(closed) AS closed_hours, countIf(NOT closed) AS open_hours,
+    dateDiff('hour', {from:DateTime64(3, 'UTC')}, {to:DateTime64(3, 'UTC')}) - count() AS missing_hours, max(until) AS known_until, max(made) AS computed_at
+FROM `sextant`.rolled_hours FINAL
+WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}
+---- queries/report_sick.sql
+SELECT
+    node, device, any(u.model) AS model, sum(faults) AS faults, sum(errors_uncorrected) AS errors_uncorrected, sum(errors_corrected) AS errors_corrected,
+    sum(unhealthy_hours) AS unhealthy_hours, sum(throttled_hours) AS throttled_hours, max(u.temperature_max_celsius) AS temperature_max_celsius,
+    minIf(u.hour, u.faults + u.errors_uncorrected > 0 OR u.unhealthy_hours > 0) AS first_hour, maxIf(u.hour, u.faults + u.errors_uncorrected > 0 OR u.unhealthy_hours > 0) AS last_hour
+FROM (SELECT * FROM `sextant`.device_hours WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY node, device
+HAVING faults + errors_uncorrected > 0 OR unhealthy_hours > 0
+ORDER BY errors_uncorrected DESC, faults DESC, unhealthy_hours DESC, node, device
+LIMIT 20
+---- queries/report_stranded.sql
+SELECT
+    node, any(u.model) AS model, uniqExact(device) AS devices, sum(capacity_hours) AS capacity_hours, sum(allocated_hours) AS allocated_hours, sum(stranded_hours) AS stranded_hours,
+    stranded_hours / nullIf(capacity_hours, 0) AS stranded_ratio
+FROM (SELECT * FROM `sextant`.device_hours WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY node
+HAVING stranded_hours > 0
+ORDER BY stranded_hours DESC, node
+LIMIT 20
+---- queries/report_times.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    countIf(u.placed) AS placed, quantileExactOrNullIf(0.5)(queue_seconds, u.placed) AS queue_p50_seconds, quantileExactOrNullIf(0.95)(queue_seconds, u.placed) AS queue_p95_seconds,
+    quantileExactOrNullIf(0.99)(queue_seconds, u.placed) AS queue_p99_seconds,
+    countIf(u.ended) AS ended, countIf(u.ended AND state = 'failed') AS failed, sum(evictions) AS evictions,
+    quantileExactOrNullIf(0.5)(run_seconds, u.ended AND state = 'finished') AS run_p50_seconds, quantileExactOrNullIf(0.95)(run_seconds, u.ended AND state = 'finished') AS run_p95_seconds,
+    quantileExactOrNullIf(0.5)(total_seconds, u.ended AND state = 'finished') AS completion_p50_seconds,
+    quantileExactOrNullIf(0.95)(total_seconds, u.ended AND state = 'finished') AS completion_p95_seconds
+FROM (SELECT * FROM `sextant`.task_hours WHERE hour >= {from:DateTime64(3, 'UTC')} AND hour < {to:DateTime64(3, 'UTC')}) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY ended DESC, placed DESC, `tenant`
+LIMIT 20
+---- queries/report_utilization.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    sum(capacity_hours) AS capacity_hours, sum(unknown_hours) AS unknown_hours, sum(allocated_hours) AS allocated_hours, sum(used_hours) AS used_hours,
+    allocated_hours / nullIf(capacity_hours, 0) AS allocated_ratio, used_hours / nullIf(sum(observed_hours), 0) AS used_ratio,
+    sum(idle_allocated_hours) AS idle_allocated_hours, sum(stranded_hours) AS stranded_hours,
+    stranded_hours / nullIf(sum(u.free_hours), 0) AS fragmentation_ratio,
+    sum(memory_bound_hours) AS memory_bound_hours, sum(power_capped_hours) AS power_capped_hours, sumOrNull(energy_kwh) AS energy_kwh, sumOrNull(cost) AS cost
+FROM (SELECT * FROM `sextant`.utilization_costs(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY capacity_hours DESC, `tenant`
+LIMIT 20
+---- queries/report_violations.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    count() AS violations, uniqExact(cluster, task) AS tasks, avgOrNull(measured_seconds - promised_seconds) AS overrun_seconds, avgOrNull(queue_length) AS queue_length,
+    avgOrNull(node_tasks) AS node_tasks, avgOrNull(node_cpu_busy_ratio) AS node_cpu_busy_ratio, avgOrNull(node_memory_used_ratio) AS node_memory_used_ratio,
+    avgOrNull(device_busy_ratio) AS device_busy_ratio
+FROM (SELECT * FROM `sextant`.sla_violations(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY violations DESC, `tenant`
+LIMIT 20
+---- queries/report_waste.sql
+SELECT
+    u.`tenant` AS `tenant`, 
+    sum(allocated_hours) AS allocated_hours, sum(used_hours) AS used_hours, sum(idle_allocated_hours) AS idle_allocated_hours,
+    idle_allocated_hours / nullIf(sumIf(u.observed_hours, task != ''), 0) AS idle_ratio, sum(free_hours) AS free_hours, sum(stranded_hours) AS stranded_hours,
+    sumOrNull(idle_cost) AS idle_cost, sumOrNull(cost) AS cost
+FROM (SELECT * FROM `sextant`.utilization_costs(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+GROUP BY u.`tenant`
+ORDER BY idle_allocated_hours DESC, free_hours DESC, `tenant`
+LIMIT 20
+---- queries/report_worst.sql
+SELECT
+    time, cause, tenant, queue, type, task, node, promised_seconds, measured_seconds, queue_length, node_tasks, node_cpu_busy_ratio, device_busy_ratio, reason
+FROM (SELECT * FROM `sextant`.sla_violations(from = {from:DateTime64(3, 'UTC')}, to = {to:DateTime64(3, 'UTC')})) AS u
+WHERE toString(toDate(u.hour)) IN ({w0_0:String})
+ORDER BY measured_seconds / promised_seconds DESC NULLS LAST, time DESC, task
+LIMIT 20
+---- queries/rollup_allocations.sql
+-- What was made of what each task held: the slots of rollup_slots beside the rows of
+-- device_monitoring. A slice that is measured itself counts by its own reading. Owners who
+-- share a device or slice at a time have equal parts of it.
+INSERT INTO `sextant`.rolled_allocations (hour, run, node, device, slice, cluster, task, tenant, queue, type, simulated, share, allocated_seconds, observed_seconds,
+    busy_seconds, idle_seconds, memory_bound_seconds, power_capped_seconds, watt_seconds)
+WITH
+    {hour:DateTime64(3, 'UTC')} AS h0,
+    {until:DateTime64(3, 'UTC')} AS h1
+SELECT
+    toDateTime(h0), {run:UInt64}, node, device, slice, cluster, task, any(tenant), any(queue), any(type), max(simulated), avg(share),
+    sum(weight), sumIf(weight, busy IS NOT NULL), ifNull(sum(weight * busy), 0), sumIf(weight, busy < 0.05),
+    sumIf(weight, bound), sumIf(weight, capped), ifNull(sum(weight * watts), 0)
+FROM
+(
+    SELECT
+        s.node AS node, s.device AS device, s.slice AS slice, s.cluster AS cluster, s.task AS task, s.tenant AS tenant, s.queue AS queue, s.type AS type,
+        s.simulated AS simulated, s.share AS share,
+        s.seconds * s.share / greatest(sum(s.seconds) OVER (PARTITION BY s.node, s.device, s.slice, s.slot) / (10000 / 1000), 1) AS weight,
+        if(s.slice != '', coalesce(p.busy, u.busy), u.busy) AS busy, u.memory_bound AS bound, u.capped AS capped, u.watts AS watts
+    FROM (SELECT * FROM `sextant`.rollup_slots WHERE run = {run:UInt64}) AS s
+    LEFT JOIN (-- What each device did in each slot of the hour, by the corrected rows of device_monitoring. A
+-- row at a tick describes the slot before it. A slot without a row, or without a reading, is a
+-- gap, and no idle time. Exporters that do not know a device's id name its place; the device is
+-- the one that the inventory has there.
+SELECT
+    v.node AS node, coalesce(nullIf(k.device, ''), v.uid) AS device, intDiv(toUnixTimestamp64Milli(v.tick), 10000) - 1 AS slot, avg(v.busy_ratio) AS busy,
+    max(ifNull(v.memory_bandwidth_ratio >= 0.6 AND v.memory_bandwidth_ratio > greatest(ifNull(v.tensor_ratio, 0), ifNull(v.compute_ratio, 0)), 0)) AS memory_bound,
+    max(ifNull(v.power_headroom_ratio <= 0.02, 0)) AS capped, max(ifNull(v.throttled_ratio_1m, 0)) AS throttled, max(ifNull(v.memory_used_ratio, 0)) AS memory_used,
+    avg(v.power_watts) AS watts, max(v.temperature_celsius) AS heat, min(ifNull(v.health, 1)) AS health
+FROM `sextant`.`device_monitoring_corrected` AS v
+LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = v.node AND k.place = v.uid
+WHERE v.tick > {hour:DateTime64(3, 'UTC')} AND v.tick <= {until:DateTime64(3, 'UTC')} AND cityHash64(v.node) % {buckets:UInt64} = {bucket:UInt64}
+GROUP BY node, device, slot
+) AS u ON u.node = s.node AND u.device = s.device AND u.slot = s.slot
+    LEFT JOIN
+    (
+        SELECT n.node AS node, coalesce(nullIf(k.device, ''), n.device) AS device, n.slice AS slice, intDiv(toUnixTimestamp64Milli(x.ts), 10000) AS slot,
+            coalesce(avgOrNullIf(x.value, n.name = 'accel_busy_ratio'), avgOrNullIf(x.value, n.name = 'accel_engine_active_ratio')) AS busy
+        FROM `sextant`.samples AS x FINAL
+        INNER JOIN
+        (
+            SELECT id, any(z.node) AS node, any(z.name) AS name, any(z.labels) AS l, l['device'] AS device, splitByChar('/', l['slice'])[1] AS slice
+            FROM `sextant`.series AS z
+            WHERE z.name IN ('accel_busy_ratio', 'accel_engine_active_ratio') AND z.labels['slice'] != '' AND cityHash64(z.node) % {buckets:UInt64} = {bucket:UInt64}
+            GROUP BY id
+        ) AS n ON n.id = x.series
+        LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = n.node AND k.place = n.device
+        WHERE x.ts >= h0 AND x.ts < h1 AND NOT isNaN(x.value) AND bitAnd(x.flags, 24) = 0
+            AND x.series IN (SELECT id FROM `sextant`.series WHERE name IN ('accel_busy_ratio', 'accel_engine_active_ratio') AND labels['slice'] != ''
+                AND cityHash64(node) % {buckets:UInt64} = {bucket:UInt64})
+        GROUP BY node, device, slice, slot
+    ) AS p ON p.node = s.node AND p.device = s.device AND p.slice = s.slice AND p.slot = s.slot
+    SETTINGS join_use_nulls = 1
+)
+GROUP BY node, device, slice, cluster, task
+---- queries/rollup_devices.sql
+-- What each accelerator did in the hour: the rows of device_monitoring, as late samples
+-- corrected them; counters, whose increase over the hour is the sum of their steps, a step back
+-- being a new beginning; and who held it, by rolled_allocations. A device is there from the
+-- first inventory of its node, or the first reading, until the end.
+INSERT INTO `sextant`.rolled_devices (hour, run, node, device, vendor, kind, model, cluster, node_group, zone, rack, simulated, capacity_seconds, observed_seconds,
+    busy_seconds, allocated_seconds, idle_allocated_seconds, free_seconds, stranded_seconds, memory_bound_seconds, power_capped_seconds, throttled_seconds,
+    memory_used_seconds, energy_joules, energy_from, watt_seconds, temperature_max, power_max, faults, errors_corrected, errors_uncorrected, unhealthy_seconds)
+WITH
+    {hour:DateTime64(3, 'UTC')} AS h0,
+    {until:DateTime64(3, 'UTC')} AS h1
+SELECT
+    toDateTime(h0), {run:UInt64}, k.node AS node, k.device AS device, d.vendor, d.kind, d.model, if(d.device = '', 'default', d.cluster), d.node_group, d.zone, d.rack,
+    if(d.device = '', ifNull(c.sim, 0), d.simulated),
+    greatest(if(d.device = '', 0, dateDiff('millisecond', greatest(d.first, h0), h1) / 1000), ifNull(u.observed, 0)) AS capacity,
+    ifNull(u.observed, 0), ifNull(u.busy, 0), least(ifNull(a.allocated, 0), capacity), ifNull(a.idle, 0), ifNull(u.free, 0), ifNull(u.stranded, 0),
+    ifNull(u.memory_bound, 0), ifNull(u.capped, 0), ifNull(u.throttled, 0), ifNull(u.memory_used, 0),
+    coalesce(c.joules, nullIf(u.watt_seconds, 0)), multiIf(c.joules IS NOT NULL, 'counter', u.watt_seconds > 0, 'power', ''), ifNull(u.watt_seconds, 0),
+    u.hottest, u.power_max, ifNull(c.faults, 0), ifNull(c.corrected, 0), ifNull(c.uncorrected, 0), ifNull(u.unhealthy, 0)
+FROM
+(
+    SELECT node, device FROM `sextant`.devices_at(known = {until:DateTime64(3, 'UTC')}) WHERE cityHash64(node) % {buckets:UInt64} = {bucket:UInt64}
+    UNION DISTINCT
+    SELECT DISTINCT node, device FROM (-- What each device did in each slot of the hour, by the corrected rows of device_monitoring. A
+-- row at a tick describes the slot before it. A slot without a row, or without a reading, is a
+-- gap, and no idle time. Exporters that do not know a device's id name its place; the device is
+-- the one that the inventory has there.
+SELECT
+    v.node AS node, coalesce(nullIf(k.device, ''), v.uid) AS device, intDiv(toUnixTimestamp64Milli(v.tick), 10000) - 1 AS slot, avg(v.busy_ratio) AS busy,
+    max(ifNull(v.memory_bandwidth_ratio >= 0.6 AND v.memory_bandwidth_ratio > greatest(ifNull(v.tensor_ratio, 0), ifNull(v.compute_ratio, 0)), 0)) AS memory_bound,
+    max(ifNull(v.power_headroom_ratio <= 0.02, 0)) AS capped, max(ifNull(v.throttled_ratio_1m, 0)) AS throttled, max(ifNull(v.memory_used_ratio, 0)) AS memory_used,
+    avg(v.power_watts) AS watts, max(v.temperature_celsius) AS heat, min(ifNull(v.health, 1)) AS health
+FROM `sextant`.`device_monitoring_corrected` AS v
+LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = v.node AND k.place = v.uid
+WHERE v.tick > {hour:DateTime64(3, 'UTC')} AND v.tick <= {until:DateTime64(3, 'UTC')} AND cityHash64(v.node) % {buckets:UInt64} = {bucket:UInt64}
+GROUP BY node, device, slot
+)
+) AS k
+LEFT JOIN `sextant`.devices_at(known = {until:DateTime64(3, 'UTC')}) AS d ON d.node = k.node AND d.device = k.device
+LEFT JOIN
+(
+    SELECT
+        w.node AS node, w.device AS device, countIf(w.busy IS NOT NULL) * 10000 / 1000 AS observed, sum(w.busy) * 10000 / 1000 AS busy,
+        sumIf((1 - w.share) * 10000 / 1000, w.busy IS NOT NULL) AS free,
+        sumIf((1 - w.share) * 10000 / 1000, w.node_share > 0 AND w.busy IS NOT NULL) AS stranded,
+        countIf(w.memory_bound) * 10000 / 1000 AS memory_bound, countIf(w.capped) * 10000 / 1000 AS capped, sum(w.throttled) * 10000 / 1000 AS throttled,
+        sum(w.memory_used) * 10000 / 1000 AS memory_used, sum(w.watts) * 10000 / 1000 AS watt_seconds, max(w.heat) AS hottest, max(w.watts) AS power_max,
+        countIf(w.health = 0) * 10000 / 1000 AS unhealthy
+    FROM
+    (
+        SELECT v.*, ifNull(h.share, 0) AS share, sum(ifNull(h.share, 0)) OVER (PARTITION BY v.node, v.slot) AS node_share
+        FROM (-- What each device did in each slot of the hour, by the corrected rows of device_monitoring. A
+-- row at a tick describes the slot before it. A slot without a row, or without a reading, is a
+-- gap, and no idle time. Exporters that do not know a device's id name its place; the device is
+-- the one that the inventory has there.
+SELECT
+    v.node AS node, coalesce(nullIf(k.device, ''), v.uid) AS device, intDiv(toUnixTimestamp64Milli(v.tick), 10000) - 1 AS slot, avg(v.busy_ratio) AS busy,
+    max(ifNull(v.memory_bandwidth_ratio >= 0.6 AND v.memory_bandwidth_ratio > greatest(ifNull(v.tensor_ratio, 0), ifNull(v.compute_ratio, 0)), 0)) AS memory_bound,
+    max(ifNull(v.power_headroom_ratio <= 0.02, 0)) AS capped, max(ifNull(v.throttled_ratio_1m, 0)) AS throttled, max(ifNull(v.memory_used_ratio, 0)) AS memory_used,
+    avg(v.power_watts) AS watts, max(v.temperature_celsius) AS heat, min(ifNull(v.health, 1)) AS health
+FROM `sextant`.`device_monitoring_corrected` AS v
+LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = v.node AND k.place = v.uid
+WHERE v.tick > {hour:DateTime64(3, 'UTC')} AND v.tick <= {until:DateTime64(3, 'UTC')} AND cityHash64(v.node) % {buckets:UInt64} = {bucket:UInt64}
+GROUP BY node, device, slot
+) AS v
+        LEFT JOIN
+        (
+            -- Each slot's part of the device that is held: owners who share a slice hold it once.
+            SELECT node, device, slot, least(sum(part), 1) AS share
+            FROM
+            (
+                SELECT node, device, slice, slot, any(t.share) * least(sum(seconds) / (10000 / 1000), 1) AS part
+                FROM `sextant`.rollup_slots AS t WHERE run = {run:UInt64}
+                GROUP BY node, device, slice, slot
+            )
+            GROUP BY node, device, slot
+        ) AS h ON h.node = v.node AND h.device = v.device AND h.slot = v.slot
+    ) AS w
+    GROUP BY node, device
+) AS u ON u.node = k.node AND u.device = k.device
+LEFT JOIN
+(
+    SELECT node, device, sum(allocated_seconds) AS allocated, sum(idle_seconds) AS idle
+    FROM `sextant`.rolled_allocations
+    WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND cityHash64(node) % {buckets:UInt64} = {bucket:UInt64}
+    GROUP BY node, device
+) AS a ON a.node = k.node AND a.device = k.device
+LEFT JOIN
+(
+    SELECT
+        node, device, max(sim) AS sim,
+        coalesce(maxOrNullIf(added, what = 'accel_energy_joules_total' AND slice = ''), sumOrNullIf(added, what = 'accel_energy_joules_total')) AS joules,
+        toUInt64(sumIf(added, what = 'accel_fault_events')) AS faults,
+        toUInt64(sumIf(added, what = 'accel_ecc_errors_total' AND class = 'correctable')) AS corrected,
+        toUInt64(sumIf(added, what = 'accel_ecc_errors_total' AND class = 'uncorrectable')) AS uncorrected
+    FROM
+    (
+        SELECT id, what, any(place) AS node, any(thing) AS device, any(part) AS slice, any(kind) AS class, max(mark) AS sim,
+            if(what = 'accel_fault_events', sumIf(value, fresh), sumIf(step, fresh)) AS added,
+            countIf(fresh AND (what = 'accel_fault_events' OR NOT isNaN(raw))) AS readings
+        FROM
+        (
+            SELECT n.id AS id, n.name AS what, n.node AS place, coalesce(nullIf(k.device, ''), n.device) AS thing, n.slice AS part, n.class AS kind, n.sim AS mark, x.value AS value, x.ts >= h0 AS fresh,
+                lagInFrame(x.value, 1, nan) OVER (PARTITION BY x.series ORDER BY x.ts) AS old,
+                multiIf(isNaN(old), nan, x.value < old, x.value, x.value - old) AS raw,
+                if(isNaN(raw), 0, raw) AS step
+            FROM `sextant`.samples AS x FINAL
+            INNER JOIN
+            (
+                SELECT id, any(z.name) AS name, any(z.node) AS node, any(z.labels) AS l, l['device'] AS device, l['slice'] AS slice, l['class'] AS class, l['simulated'] = 'true' AS sim
+                FROM `sextant`.series AS z
+                WHERE z.name IN ('accel_energy_joules_total', 'accel_ecc_errors_total', 'accel_fault_events') AND cityHash64(z.node) % {buckets:UInt64} = {bucket:UInt64}
+                GROUP BY id
+            ) AS n ON n.id = x.series
+            LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = n.node AND k.place = n.device
+            WHERE x.ts >= h0 - INTERVAL 15 MINUTE AND x.ts < h1 AND NOT isNaN(x.value) AND bitAnd(x.flags, 24) = 0
+                AND x.series IN (SELECT id FROM `sextant`.series WHERE name IN ('accel_energy_joules_total', 'accel_ecc_errors_total', 'accel_fault_events')
+                    AND cityHash64(node) % {buckets:UInt64} = {bucket:UInt64})
+        )
+        GROUP BY id, what
+        HAVING readings > 0
+    )
+    GROUP BY node, device
+) AS c ON c.node = k.node AND c.device = k.device
+SETTINGS join_use_nulls = 0
+---- queries/rollup_nodes.sql
+-- What the CPUs and the memory of each node did in the hour, and what tasks asked for.
+INSERT INTO `sextant`.rolled_nodes (hour, run, node, cluster, node_group, zone, rack, simulated, cores, memory_bytes, capacity_seconds, observed_seconds, cpu_busy_seconds,
+    cpu_allocated_seconds, memory_used_seconds, memory_allocated_seconds)
+WITH
+    {hour:DateTime64(3, 'UTC')} AS h0,
+    {until:DateTime64(3, 'UTC')} AS h1
+SELECT
+    toDateTime(h0), {run:UInt64}, n.node, if(n.cluster = '', 'default', n.cluster), n.node_group, n.zone, n.rack, n.simulation, n.cores, n.memory,
+    dateDiff('millisecond', greatest(n.first, h0), h1) / 1000,
+    u.rows * 10000 / 1000, u.cpu * 10000 / 1000 * n.cores, t.cores, u.memory * 10000 / 1000 * n.memory, t.memory
+FROM
+(
+    SELECT
+        i.node AS node, min(i.since) AS first, argMax(i.removed, i.since) AS gone, argMax(i.simulated, i.since) AS simulation,
+        toFloat64(ifNull(argMax(tuple(i.threads), i.since).1, 0)) AS cores, toFloat64(ifNull(argMax(tuple(i.memory_bytes), i.since).1, 0)) AS memory,
+        argMax(i.zone, i.since) AS zone, argMax(i.rack, i.since) AS rack, argMax(i.labels, i.since) AS own, argMax(i.kubernetes_labels, i.since) AS kubernetes,
+        if(own['cluster'] != '', own['cluster'], kubernetes['cluster']) AS cluster,
+        arrayFirst(x -> x != '', [own['node_group'], kubernetes['node_group'], kubernetes['cloud.google.com/gke-nodepool'], kubernetes['eks.amazonaws.com/nodegroup'],
+            kubernetes['kubernetes.azure.com/agentpool'], kubernetes['node.kubernetes.io/instance-type']]) AS node_group
+    FROM `sextant`.inventories AS i
+    WHERE i.since <= {until:DateTime64(3, 'UTC')} AND cityHash64(i.node) % {buckets:UInt64} = {bucket:UInt64}
+    GROUP BY node
+) AS n
+LEFT JOIN
+(
+    SELECT node, countIf(cpu_utilization_30s IS NOT NULL) AS rows, ifNull(sum(cpu_utilization_30s), 0) AS cpu, ifNull(sum(memory_used_ratio), 0) AS memory
+    FROM `sextant`.`node_monitoring_corrected`
+    WHERE tick > h0 AND tick <= h1 AND cityHash64(node) % {buckets:UInt64} = {bucket:UInt64}
+    GROUP BY node
+) AS u ON u.node = n.node
+LEFT JOIN
+(
+    SELECT b AS node, sum(cpu_cores * seconds) AS cores, sum(memory_bytes * seconds) AS memory
+    FROM (SELECT b, cpu_cores, memory_bytes, dateDiff('millisecond', a, z) / 1000 AS seconds FROM `sextant`.rolled_tasks ARRAY JOIN bound_node AS b, bound_from AS a, bound_to AS z
+        WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted)
+    GROUP BY node
+) AS t ON t.node = n.node
+WHERE n.gone = 0
+---- queries/rollup_slots.sql
+-- Who held what of which device in each slot of the hour, which is as long as the interval of
+-- device_monitoring. Two sources tell: the scheduler, by
+-- the devices of a task (to the millisecond), and the exporter, by accel_owner_info (a pod or a
+-- job at each scrape, and the slice). Of one task on one device the scheduler's word counts,
+-- unless the exporter knows a slice. An owner whose task nobody tells of keeps its namespace as
+-- tenant. A slice is as much of its device as it has of the compute parts: of 7 in MIG (4 on an
+-- A30), else of all that the layout has; of the memory where parts are not known.
+INSERT INTO `sextant`.rollup_slots (run, node, device, slice, slot, cluster, task, tenant, queue, type, simulated, seconds, share)
+WITH
+    {hour:DateTime64(3, 'UTC')} AS h0,
+    {until:DateTime64(3, 'UTC')} AS h1,
+    bound AS
+    (
+        SELECT cluster, task, name, namespace, tenant, queue, type, simulated, toUnixTimestamp64Milli(a) AS at, toUnixTimestamp64Milli(b) AS upto, n AS node, ds AS devices
+        FROM `sextant`.rolled_tasks
+        ARRAY JOIN bound_from AS a, bound_to AS b, bound_node AS n, bound_devices AS ds
+        WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted AND cityHash64(n) % {buckets:UInt64} = {bucket:UInt64}
+    ),
+    told AS
+    (
+        SELECT node, device, '' AS slice, slot, cluster, task, tenant, queue, type, simulated,
+            sum(least(upto, (slot + 1) * 10000) - greatest(at, slot * 10000)) / 1000 AS seconds
+        FROM (SELECT * EXCEPT (devices), arrayJoin(devices) AS device FROM bound)
+        ARRAY JOIN range(intDiv(at, 10000), intDiv(upto - 1, 10000) + 1) AS slot
+        GROUP BY node, device, slot, cluster, task, tenant, queue, type, simulated
+    ),
+    owners AS
+    (
+        SELECT n.node AS node, coalesce(nullIf(k.device, ''), n.device) AS device, n.slice AS slice, n.namespace AS namespace, n.pod AS pod, n.job AS job, max(n.sim) AS sim,
+            intDiv(toUnixTimestamp64Milli(s.ts), 10000) AS slot
+        FROM `sextant`.samples AS s FINAL
+        INNER JOIN
+        (
+            SELECT id, any(z.node) AS node, any(z.labels) AS l, l['device'] AS device, splitByChar('/', l['slice'])[1] AS slice, l['namespace'] AS namespace, l['pod'] AS pod,
+                if(l['job_id'] != '', l['job_id'], l['hpc_job']) AS job, l['simulated'] = 'true' AS sim
+            FROM `sextant`.series AS z
+            WHERE z.name = 'accel_owner_info' AND cityHash64(z.node) % {buckets:UInt64} = {bucket:UInt64}
+            GROUP BY id
+        ) AS n ON n.id = s.series
+        LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = n.node AND k.place = n.device
+        WHERE s.ts >= h0 AND s.ts < h1 AND NOT isNaN(s.value) AND bitAnd(s.flags, 24) = 0
+            AND s.series IN (SELECT id FROM `sextant`.series WHERE name = 'accel_owner_info' AND cityHash64(node) % {buckets:UInt64} = {bucket:UInt64})
+        GROUP BY node, device, slice, namespace, pod, job, slot
+    ),
+    seen AS
+    (
+        SELECT o.node AS node, o.device AS device, o.slice AS slice, o.slot AS slot,
+            if(b.task = '', '', b.cluster) AS cluster,
+            multiIf(b.task != '', b.task, o.pod != '', concat(o.namespace, '/', o.pod), o.job) AS task,
+            if(b.task = '', o.namespace, b.tenant) AS tenant, b.queue AS queue, b.type AS type,
+            toUInt8(o.sim OR b.simulated) AS simulated, 10000 / 1000 AS seconds
+        FROM owners AS o
+        LEFT JOIN
+        (
+            SELECT node, namespace AS space, name AS owner, slot, any(cluster) AS cluster, argMax(task, at) AS task, any(tenant) AS tenant, any(queue) AS queue, any(type) AS type, max(simulated) AS simulated
+            FROM bound
+            ARRAY JOIN range(intDiv(at, 10000), intDiv(upto - 1, 10000) + 1) AS slot
+            GROUP BY node, space, owner, slot
+            UNION ALL
+            SELECT node, '' AS space, task AS owner, slot, any(cluster), any(task), any(tenant), any(queue), any(type), max(simulated)
+            FROM bound
+            ARRAY JOIN range(intDiv(at, 10000), intDiv(upto - 1, 10000) + 1) AS slot
+            GROUP BY node, owner, slot
+        ) AS b ON b.node = o.node AND b.space = if(o.pod = '', '', o.namespace) AND b.owner = if(o.pod = '', o.job, o.pod) AND b.slot = o.slot
+        WHERE o.pod != '' OR o.job != ''
+    ),
+    held AS
+    (
+        SELECT * FROM told WHERE (node, device, cluster, task) NOT IN (SELECT node, device, cluster, task FROM seen WHERE slice != '')
+        UNION ALL
+        SELECT node, device, slice, slot, cluster, task, tenant, queue, type, simulated, seconds FROM seen
+        WHERE slice != '' OR (node, device, cluster, task) NOT IN (SELECT node, device, cluster, task FROM told)
+    )
+SELECT
+    {run:UInt64}, h.node, h.device, h.slice, h.slot, h.cluster, h.task, h.tenant, h.queue, h.type, h.simulated, h.seconds,
+    multiIf(h.slice = '', 1, p.share > 0, p.share, 1 / c.slices) AS share
+FROM held AS h
+LEFT JOIN
+(
+    SELECT
+        node, device, if(startsWith(slice_kind, 'mig'), replaceRegexpAll(slice_id, 'gi|ci', ''), slice_id) AS slice,
+        multiIf(
+            slice_part > 0 AND startsWith(slice_kind, 'mig'), least(slice_part / if(model LIKE '%A30%', 4, 7), 1),
+            slice_part > 0, slice_part / arraySum(slice_cores),
+            slice_size > 0 AND memory_bytes > 0, least(slice_size / memory_bytes, 1), 0) AS share
+    FROM `sextant`.devices_at(known = {until:DateTime64(3, 'UTC')})
+    ARRAY JOIN slice_ids AS slice_id, slice_kinds AS slice_kind, arrayResize(slice_bytes, length(slice_ids)) AS slice_size, arrayResize(slice_cores, length(slice_ids)) AS slice_part
+) AS p ON p.node = h.node AND p.device = h.device AND p.slice = h.slice
+LEFT JOIN
+(
+    SELECT node, device, uniqExact(slice) AS slices FROM owners WHERE slice != '' GROUP BY node, device
+) AS c ON c.node = h.node AND c.device = h.device
+---- queries/rollup_tasks.sql
+-- What each task did in the hour, by all events that happened before its end. Tasks that
+-- lived on the day are found through task_log; facts and times are as in the view tasks. A
+-- promise is decided once: when it is kept, or when its time is over.
+INSERT INTO `sextant`.rolled_tasks (hour, run, cluster, task, name, namespace, tenant, queue, type, node, cpu_cores, memory_bytes, accelerators, state, counted,
+    simulated, wait_seconds, bound_seconds, placed, ended, evictions, submitted, queue_seconds, run_seconds, total_seconds, queue_kept, queue_broken,
+    deadline_kept, deadline_broken, latency_kept, latency_broken, bound_from, bound_to, bound_node, bound_devices)
+WITH
+    {hour:DateTime64(3, 'UTC')} AS h0,
+    {until:DateTime64(3, 'UTC')} AS h1,
+    -- In place of the time of what never was: later than all.
+    toDateTime64('2200-01-01 00:00:00', 3, 'UTC') AS never
+SELECT
+    toDateTime(h0) AS hour, {run:UInt64} AS run, f.cluster AS cluster, f.task AS task, name, namespace, tenant, queue, type,
+    if(empty(bound_node), last_node, arrayElement(bound_node, -1)) AS node,
+    requests['cpu_cores'], requests['memory_bytes'], arraySum(mapValues(mapFilter((k, v) -> startsWith(k, 'accelerators_'), requests))),
+    state, kind NOT IN ('podgroup', 'workload') AND (cluster, task) NOT IN (SELECT cluster, arrayJoin(owner_ids) FROM `sextant`.task_log WHERE day >= toDate({hour:DateTime64(3, 'UTC')}) AND kind NOT IN ('podgroup', 'workload')) AS counted, simulated,
+    arraySum(arrayMap(x -> greatest(dateDiff('millisecond', greatest(x.1, h0), least(x.2, h1)), 0) / 1000, waits)) AS wait_seconds,
+    arraySum(arrayMap((a, b) -> dateDiff('millisecond', a, b) / 1000, bound_from, bound_to)) AS bound_seconds,
+    ifNull(scheduled >= h0 AND scheduled < h1, 0) AS placed,
+    over >= h0 AND over < h1 AS ended,
+    evictions,
+    submitted,
+    if(scheduled IS NULL AND over = never, NULL, greatest(dateDiff('millisecond', since, coalesce(scheduled, over)), 0) / 1000) AS queue_seconds,
+    if(over = never, NULL, greatest(dateDiff('millisecond', started, over), 0) / 1000) AS run_seconds,
+    if(over = never, NULL, greatest(dateDiff('millisecond', coalesce(submitted, since), over), 0) / 1000) AS total_seconds,
+    queue_due != never AND coalesce(scheduled, never) <= queue_due AND placed AS queue_kept,
+    queue_due >= h0 AND queue_due < h1 AND queue_due < least(coalesce(scheduled, never), over) AS queue_broken,
+    deadline IS NOT NULL AND state = 'finished' AND over <= deadline AND ended AS deadline_kept,
+    ifNull(deadline >= h0 AND deadline < h1 AND deadline < over, 0) AS deadline_broken,
+    latency_target_seconds IS NOT NULL AND state = 'finished' AND ended AND l.task = '' AS latency_kept,
+    l.task != '' AND l.at >= h0 AND l.at < h1 AS latency_broken,
+    bound_from, bound_to, bound_node, bound_devices
+FROM
+(
+    SELECT
+        e.cluster AS cluster, e.task AS task,
+        argMaxIf(e.name, e.place, e.name != '') AS name,
+        argMaxIf(e.namespace, e.place, e.namespace != '') AS namespace,
+        argMaxIf(e.kind, e.place, e.kind != '') AS kind,
+        argMaxIf(e.tenant, e.place, e.tenant != '') AS tenant,
+        argMaxIf(e.queue, e.place, e.queue != '') AS queue,
+        argMaxIf(e.type, e.place, e.type != '') AS type,
+        argMaxIf(e.node, e.place, e.node != '') AS last_node,
+        argMaxIf(e.requests, e.place, notEmpty(e.requests)) AS requests,
+        argMaxIf(e.deadline, e.place, e.deadline IS NOT NULL) AS deadline,
+        argMaxIf(e.max_queue_seconds, e.place, e.max_queue_seconds IS NOT NULL) AS max_queue_seconds,
+        argMaxIf(e.latency_target_seconds, e.place, e.latency_target_seconds IS NOT NULL) AS latency_target_seconds,
+        argMaxIf(e.state, e.place, e.state != 'updated') AS state,
+        max(e.simulated) AS simulated,
+        minOrNullIf(e.time, e.state = 'submitted') AS submitted,
+        minOrNullIf(e.time, e.state = 'queued') AS queued,
+        minOrNullIf(e.time, e.state IN ('scheduled', 'started')) AS scheduled,
+        maxOrNullIf(e.time, e.state = 'started') AS started,
+        min(e.time) AS began,
+        if(state IN ('cancelled', 'failed', 'finished'), maxIf(e.time, e.state != 'updated'), never) AS over,
+        countIf(e.state = 'evicted' AND e.time >= h0) AS evictions,
+        coalesce(if(queued > scheduled, NULL, queued), submitted, began) AS since,
+        if(max_queue_seconds IS NULL, never, addMilliseconds(since, toInt64(max_queue_seconds * 1000))) AS queue_due,
+        arraySort(x -> x.1, groupArray((e.place, e.time, e.state, e.node, e.devices))) AS steps,
+        arrayMap(x -> x.2, steps) AS times,
+        arrayPushBack(arrayPopFront(times), h1) AS nexts,
+        arrayFill(x -> x != 'updated', arrayMap(x -> x.3, steps)) AS states,
+        arrayFill(x -> x != '', arrayMap(x -> x.4, steps)) AS nodes,
+        arrayFill(x -> notEmpty(x.2), arrayMap((n, x) -> (n, x.5), nodes, steps)) AS held,
+        arrayFilter(x -> x.3 IN ('submitted', 'queued', 'evicted'), arrayZip(times, nexts, states)) AS waits,
+        arrayFilter(x -> x.3 IN ('scheduled', 'started') AND greatest(x.1, h0) < least(x.2, h1), arrayZip(times, nexts, states, nodes, held)) AS bounds,
+        arrayMap(x -> greatest(x.1, h0), bounds) AS bound_from,
+        arrayMap(x -> least(x.2, h1), bounds) AS bound_to,
+        arrayMap(x -> x.4, bounds) AS bound_node,
+        arrayMap(x -> if(x.5.1 = x.4, x.5.2, []), bounds) AS bound_devices
+    FROM
+    (
+        SELECT
+            *,
+            (time, sequence, indexOf(['updated', 'submitted', 'queued', 'scheduled', 'started', 'evicted', 'cancelled', 'failed', 'finished'], state), event_id) AS place
+        FROM `sextant`.task_events FINAL
+        WHERE time < {until:DateTime64(3, 'UTC')}
+            AND (cluster, task) IN
+            (
+                SELECT DISTINCT cluster, task FROM `sextant`.task_log
+                WHERE day >= toDate({hour:DateTime64(3, 'UTC')}) AND cityHash64(cluster, task) % {buckets:UInt64} = {bucket:UInt64}
+            )
+    ) AS e
+    GROUP BY cluster, task
+) AS f
+LEFT JOIN
+(
+    SELECT cluster, task, min(breached) AS at FROM `sextant`.sla_events FINAL WHERE kind = 'latency' GROUP BY cluster, task
+) AS l ON l.cluster = f.cluster AND l.task = f.task
+WHERE over >= h0 OR notEmpty(bound_from) OR queue_broken OR deadline_broken OR latency_broken
+---- queries/rollup_use.sql
+-- What each device did in each slot of the hour, by the corrected rows of device_monitoring. A
+-- row at a tick describes the slot before it. A slot without a row, or without a reading, is a
+-- gap, and no idle time. Exporters that do not know a device's id name its place; the device is
+-- the one that the inventory has there.
+SELECT
+    v.node AS node, coalesce(nullIf(k.device, ''), v.uid) AS device, intDiv(toUnixTimestamp64Milli(v.tick), 10000) - 1 AS slot, avg(v.busy_ratio) AS busy,
+    max(ifNull(v.memory_bandwidth_ratio >= 0.6 AND v.memory_bandwidth_ratio > greatest(ifNull(v.tensor_ratio, 0), ifNull(v.compute_ratio, 0)), 0)) AS memory_bound,
+    max(ifNull(v.power_headroom_ratio <= 0.02, 0)) AS capped, max(ifNull(v.throttled_ratio_1m, 0)) AS throttled, max(ifNull(v.memory_used_ratio, 0)) AS memory_used,
+    avg(v.power_watts) AS watts, max(v.temperature_celsius) AS heat, min(ifNull(v.health, 1)) AS health
+FROM `sextant`.`device_monitoring_corrected` AS v
+LEFT JOIN (SELECT node, concat('pci:', pci) AS place, device FROM `sextant`.`devices_at`(known = {until:DateTime64(3, 'UTC')}) WHERE pci != '' AND place != device) AS k ON k.node = v.node AND k.place = v.uid
+WHERE v.tick > {hour:DateTime64(3, 'UTC')} AND v.tick <= {until:DateTime64(3, 'UTC')} AND cityHash64(v.node) % {buckets:UInt64} = {bucket:UInt64}
+GROUP BY node, device, slot
 ---- queries/rows_at.sql
 -- Of each entity the row with the highest tick of those that were known by a time. Keys and
 -- times are read first; the columns of values, of the chosen rows alone.
