@@ -73,8 +73,10 @@ type offsets struct {
 	Ages   int `json:"ages"`
 }
 
+var nan = float32(math.NaN())
+
 // blockRows are filled column by column, so that what is written stays in the cache.
-const blockRows = 128
+const blockRows = 64
 
 // build makes the matrix of rows, one Rows a view of the plan, as of m. Entities of which
 // nothing is remembered any more are left out.
@@ -184,11 +186,11 @@ func (x *matrix) fillBlock(rows []*features.Rows, states [][]features.Status, m 
 		col := &rows[c.view].Cols[c.feature]
 		place, state := x.ents.rows[c.view], states[c.view]
 		for i := from; i < to; i++ {
-			value := float32(math.NaN())
-			st := col.Status(int(place[i]), state[i])
+			value, row := nan, int(place[i])
+			st := col.Status(row, state[i])
 			switch st {
 			case features.Present:
-				value = float32(col.Num[place[i]])
+				value = float32(col.Num[row])
 			case features.NullValue:
 				value = c.fallback
 			}
@@ -198,7 +200,7 @@ func (x *matrix) fillBlock(rows []*features.Rows, states [][]features.Status, m 
 	for v := range x.plan.views {
 		ticks, place := rows[v].Tick, x.ents.rows[v]
 		for i := from; i < to; i++ {
-			age := float32(math.NaN())
+			age := nan
 			if states[v][i] != features.NotFound {
 				age = float32(max(m.At-ticks[place[i]], 0)) / 1000
 			}
