@@ -256,3 +256,16 @@ func TestLateRows(t *testing.T) {
 	round()
 	wantRows(t, db, "n:observed_hours; n:used_hours", d1, "1, 0.466667")
 }
+
+// CPUs: a asks for 4 cores of n1 for 20 min of the hour, which are busy at a quarter for the 30 min
+// that are known.
+func TestRollNodes(t *testing.T) {
+	db := openDB(t)
+	applyBuiltin(t, db)
+	floor(t, db)
+	mustExec(t, db, fmt.Sprintf(`INSERT INTO {db}.features_node_monitoring_v1 (node, tick, known, cpu_utilization_30s, memory_used_ratio)
+		SELECT 'n1', %s + toIntervalSecond(10 * (number + 1)) AS tick, tick, 0.25, 0.5 FROM numbers(180)`, when(0)))
+	rolled(t, db)
+	wantRows(t, db, "node; n:core_hours; n:observed_core_hours; n:used_core_hours; n:allocated_core_hours; n:gib_hours; n:used_gib_hours", "node_hours WHERE hour = '{d1} 00:00:00' ORDER BY node",
+		"n1, 16, 8, 2, 1.333333, 1, 0.25", "n2, 16, 0, 0, 0, 1, 0", "n3, 16, 0, 0, 0, 1, 0")
+}

@@ -60,8 +60,11 @@ func Make(ctx context.Context, store Store, r *Report, a Ask, now time.Time) (*R
 // Long reports whether the rows are hours, of which there may be many.
 func (s *Section) Long() bool { return s.Chart.Kind == Area }
 
-// Empty reports whether nothing was found, beside what is always there.
+// Empty reports whether nothing was found, beside what is always there when all is asked.
 func (r *Result) Empty() bool {
+	if len(r.Sections) == 1 {
+		return len(r.Sections[0].Rows) == 0
+	}
 	for _, s := range r.Sections {
 		if len(s.Rows) > 0 && s.Name != "line" && s.Name != "rollups" {
 			return false

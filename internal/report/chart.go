@@ -1,7 +1,5 @@
 package report
 
-import "fmt"
-
 // ChartKind is how an answer is drawn.
 type ChartKind int
 
@@ -15,8 +13,8 @@ const (
 // Chart says what is drawn of an answer.
 type Chart struct {
 	Kind  ChartKind
-	Label string // column of the labels; empty: all that it is grouped by
-	Parts []Bar  // stacked
+	Label []string // columns of the labels; empty: all that it is grouped by
+	Parts []Bar    // stacked
 }
 
 // Bar is one part of each bar: the sum of some columns less the sum of others, at least 0.
@@ -49,16 +47,13 @@ func (a *Answer) value(row int, b Bar) float64 {
 // label of a row's bar.
 func (s *Section) label(row int) string {
 	columns := s.Query.GroupBy
-	if s.Chart.Label != "" {
-		columns = []string{s.Chart.Label}
-	}
-	if len(columns) == 0 {
-		columns = s.Columns[:min(4, len(s.Columns))]
+	if len(s.Chart.Label) > 0 {
+		columns = s.Chart.Label
 	}
 	text := ""
 	for i, c := range columns {
 		if i > 0 {
-			text += " · "
+			text += "/"
 		}
 		if at := s.column(c); at >= 0 {
 			text += shown(c, s.Rows[row][at])
@@ -75,5 +70,5 @@ func shown(column string, v any) string {
 	case v == "" && column != "reason":
 		return "(none)"
 	}
-	return fmt.Sprint(cell(v))
+	return clean(cell(v))
 }

@@ -13,7 +13,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"heading": heading, "numeric": numeric, "people": people,
-	"join": func(s []string) string { return strings.Join(s, ", ") },
+	"join": func(s []string) string { return strings.ReplaceAll(strings.Join(s, ", "), "_", " ") },
 	"time": func(r *Result) string { return r.Generated.UTC().Format("2006-01-02 15:04:05 UTC") },
 }).Parse(pageText))
 

@@ -36,15 +36,9 @@ func brief(v any, unit string) string {
 	case v == nil:
 		return "–"
 	case !ok:
-		// No text of a sender may move a terminal's cursor.
-		return strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return '�'
-			}
-			return r
-		}, cell(v))
+		return clean(cell(v))
 	case unit == "ratio":
-		return strconv.FormatFloat(100*f, 'f', 1, 64) + " %"
+		return strconv.FormatFloat(100*f, 'f', 1, 64)
 	case math.Abs(f) >= 1000:
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	case f == math.Trunc(f):
@@ -53,6 +47,17 @@ func brief(v any, unit string) string {
 		return strconv.FormatFloat(f, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(f, 'g', 3, 64)
+}
+
+// clean replaces control characters: no text of a sender may move a terminal's cursor, or be no
+// XML.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '�'
+		}
+		return r
+	}, s)
 }
 
 // people shows a value; a dimension that is empty has a name for it.
@@ -70,7 +75,10 @@ func heading(column, unit string) string {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	name = strings.ReplaceAll(name, "_", " ")
-	if unit != "" && unit != "ratio" {
+	if unit == "ratio" {
+		unit = "%"
+	}
+	if unit != "" {
 		name += " [" + unit + "]"
 	}
 	return name

@@ -52,7 +52,7 @@ var Reports = []*Report{
 		{"violations", "Broken promises, failures and evictions", "How many, by how much, and how crowded queue and node were then.", ofBreaks, []string{"cause"},
 			Chart{Kind: Bars, Parts: []Bar{{"violations", []string{"violations"}, nil, "bad"}}}},
 		{"budgets", "Error budgets", "Promises that were decided, and how many more may be broken; a burn rate of 1 uses up the budget just in the time.",
-			[]string{"cluster", "tenant", "queue", "promise", "simulated"}, nil, Chart{Kind: Bars, Parts: []Bar{{"broken", []string{"broken"}, nil, "bad"}, {"kept", []string{"decided"}, []string{"broken"}, "used"}}}},
+			[]string{"cluster", "tenant", "queue", "promise", "simulated"}, nil, Chart{Kind: Bars, Label: []string{"tenant", "queue", "promise"}, Parts: []Bar{{"broken", []string{"broken"}, nil, "bad"}, {"kept", []string{"decided"}, []string{"broken"}, "used"}}}},
 		{"times", "Waiting and running", "How long tasks waited until they were placed, ran, and took from submission to their end.", ofTasks, []string{"queue"},
 			Chart{Kind: Bars, Parts: []Bar{{"queue time p95", []string{"queue_p95_seconds"}, nil, "held"}}}},
 		{"worst", "The worst", "Single broken promises, the one that was broken by most first.", ofBreaks, nil, Chart{}},
@@ -61,7 +61,7 @@ var Reports = []*Report{
 		{"waste", "Held and idle, and free", "Hours in which a device was held and busy for less than 5 %, and hours in which nobody held it.", ofHolders, []string{"tenant"},
 			Chart{Kind: Bars, Parts: []Bar{{"held and idle", []string{"idle_allocated_hours"}, nil, "idle"}, {"stranded", []string{"stranded_hours"}, nil, "held"}, {"free elsewhere", []string{"free_hours"}, []string{"stranded_hours"}, "free"}}}},
 		{"idle_tasks", "Tasks that let devices idle", "Tasks by the hours that they held devices without using them.", ofHolders, nil,
-			Chart{Kind: Bars, Label: "task", Parts: []Bar{{"held and idle", []string{"idle_allocated_hours"}, nil, "idle"}}}},
+			Chart{Kind: Bars, Label: []string{"task"}, Parts: []Bar{{"held and idle", []string{"idle_allocated_hours"}, nil, "idle"}}}},
 		{"stranded", "Nodes with stranded devices", "Free devices beside held ones: of no use to a task that needs a whole node.", ofDevices, nil, Chart{}},
 	}},
 	{"health", "Health", []*Question{

@@ -14,7 +14,7 @@ const (
 	areaHeight  = 240.0
 	barHeight   = 22.0
 	barGap      = 8.0
-	labelWidth  = 190.0
+	labelWidth  = 200.0
 	maxBars     = 15
 	axisHeight  = 24.0
 	axisWidth   = 48.0
@@ -67,11 +67,11 @@ func (s *Section) bars() template.HTML {
 	}
 	d := &drawing{}
 	d.open(float64(n)*(barHeight+barGap), s.Title)
-	scale := (chartWidth - labelWidth - 64) / longest
+	scale := (chartWidth - labelWidth - 90) / longest
 	for row := range n {
 		y := float64(row) * (barHeight + barGap)
 		label := s.label(row)
-		d.text(labelWidth-8, y+barHeight*0.7, "end", "label", short(label, 28))
+		d.text(labelWidth-8, y+barHeight*0.7, "end", "label", short(label, 24))
 		x := labelWidth
 		for _, b := range s.Chart.Parts {
 			v := s.value(row, b)
@@ -143,7 +143,7 @@ func (s *Section) area() template.HTML {
 		if at.Hour() == 0 {
 			layout = "Jan 2"
 		}
-		d.text(min(max(x+step/2, axisWidth+14), chartWidth-18), areaHeight+16, "middle", "label", at.Format(layout))
+		d.text(min(max(x+step/2, axisWidth+14), chartWidth-26), areaHeight+16, "middle", "label", at.Format(layout))
 	}
 	return d.close()
 }

@@ -41,7 +41,7 @@ func hostShare(g *simulate.Group, units float64) map[string]float64 {
 // slice by its profile, as the device plugins name them.
 func bind(e *tasks.Event, p simulate.Part) {
 	e.State, e.Node = tasks.Scheduled, p.Node.Name
-	e.Requests = hostShare(p.Node.Group, float64(len(p.Units)))
+	e.Requests = hostShare(p.Node.Group, devicesOf(p.Units))
 	for _, u := range p.Units {
 		switch {
 		case u.UID == "":
@@ -55,6 +55,19 @@ func bind(e *tasks.Event, p simulate.Part) {
 			e.Devices = append(e.Devices, u.UID)
 		}
 	}
+}
+
+// devicesOf is how many devices the units are, a slice counting as its part.
+func devicesOf(units []simulate.Place) float64 {
+	sum := 0.0
+	for _, u := range units {
+		if u.Slice != nil {
+			sum += u.Slice.Share
+		} else {
+			sum++
+		}
+	}
+	return sum
 }
 
 func sliceResource(u simulate.Place) string {

@@ -7,7 +7,7 @@ WITH
 SELECT
     toDateTime(h0), {run:UInt64}, n.node, if(n.cluster = '', 'default', n.cluster), n.node_group, n.zone, n.rack, n.simulation, n.cores, n.memory,
     dateDiff('millisecond', greatest(n.first, h0), h1) / 1000,
-    u.rows * {{.Interval}} / 1000, u.cpu * {{.Interval}} / 1000 * n.cores, t.cores, u.memory * {{.Interval}} / 1000 * n.memory, t.memory
+    u.rows * {{.Interval}} / 1000, u.cpu * {{.Interval}} / 1000 * n.cores, arraySum(x -> x.3 * greatest(dateDiff('millisecond', greatest(x.1, n.first), x.2), 0) / 1000, t.held), u.memory * {{.Interval}} / 1000 * n.memory, arraySum(x -> x.4 * greatest(dateDiff('millisecond', greatest(x.1, n.first), x.2), 0) / 1000, t.held)
 FROM
 (
     SELECT
@@ -30,9 +30,10 @@ LEFT JOIN
 ) AS u ON u.node = n.node
 LEFT JOIN
 (
-    SELECT b AS node, sum(cpu_cores * seconds) AS cores, sum(memory_bytes * seconds) AS memory
-    FROM (SELECT b, cpu_cores, memory_bytes, dateDiff('millisecond', a, z) / 1000 AS seconds FROM {{.DB}}.rolled_tasks ARRAY JOIN bound_node AS b, bound_from AS a, bound_to AS z
-        WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted)
+    SELECT b AS node, groupArray((a, z, cpu_cores, memory_bytes)) AS held
+    FROM {{.DB}}.rolled_tasks
+    ARRAY JOIN bound_node AS b, bound_from AS a, bound_to AS z
+    WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted
     GROUP BY node
 ) AS t ON t.node = n.node
 WHERE n.gone = 0

@@ -4,7 +4,8 @@
 -- job at each scrape, and the slice). Of one task on one device the scheduler's word counts,
 -- unless the exporter knows a slice. An owner whose task nobody tells of keeps its namespace as
 -- tenant. A slice is as much of its device as it has of the compute parts: of 7 in MIG (4 on an
--- A30), else of all that the layout has; of the memory where parts are not known.
+-- A30), else of all that the layout has; of the memory where parts are not
+-- known. What was held before the first inventory of the node is left out: the device counts from then.
 INSERT INTO {{.DB}}.rollup_slots (run, node, device, slice, slot, cluster, task, tenant, queue, type, simulated, seconds, share)
 WITH
     {hour:DateTime64(3, 'UTC')} AS h0,
@@ -90,3 +91,8 @@ LEFT JOIN
 (
     SELECT node, device, uniqExact(slice) AS slices FROM owners WHERE slice != '' GROUP BY node, device
 ) AS c ON c.node = h.node AND c.device = h.device
+LEFT JOIN
+(
+    SELECT node, min(first) AS since FROM {{.DB}}.devices_at(known = {until:DateTime64(3, 'UTC')}) GROUP BY node
+) AS f ON f.node = h.node
+WHERE f.node = '' OR (h.slot + 1) * {{.Step}} > toUnixTimestamp64Milli(f.since)
