@@ -3125,7 +3125,7 @@ WITH
 SELECT
     toDateTime(h0), {run:UInt64}, n.node, if(n.cluster = '', 'default', n.cluster), n.node_group, n.zone, n.rack, n.simulation, n.cores, n.memory,
     dateDiff('millisecond', greatest(n.first, h0), h1) / 1000,
-    u.rows * 10000 / 1000, u.cpu * 10000 / 1000 * n.cores, t.cores, u.memory * 10000 / 1000 * n.memory, t.memory
+    u.rows * 10000 / 1000, u.cpu * 10000 / 1000 * n.cores, arraySum(x -> x.3 * greatest(dateDiff('millisecond', greatest(x.1, n.first), x.2), 0) / 1000, t.held), u.memory * 10000 / 1000 * n.memory, arraySum(x -> x.4 * greatest(dateDiff('millisecond', greatest(x.1, n.first), x.2), 0) / 1000, t.held)
 FROM
 (
     SELECT
@@ -3148,9 +3148,10 @@ LEFT JOIN
 ) AS u ON u.node = n.node
 LEFT JOIN
 (
-    SELECT b AS node, sum(cpu_cores * seconds) AS cores, sum(memory_bytes * seconds) AS memory
-    FROM (SELECT b, cpu_cores, memory_bytes, dateDiff('millisecond', a, z) / 1000 AS seconds FROM `sextant`.rolled_tasks ARRAY JOIN bound_node AS b, bound_from AS a, bound_to AS z
-        WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted)
+    SELECT b AS node, groupArray((a, z, cpu_cores, memory_bytes)) AS held
+    FROM `sextant`.rolled_tasks
+    ARRAY JOIN bound_node AS b, bound_from AS a, bound_to AS z
+    WHERE hour = toDateTime({hour:DateTime64(3, 'UTC')}) AND run = {run:UInt64} AND counted
     GROUP BY node
 ) AS t ON t.node = n.node
 WHERE n.gone = 0
@@ -3161,7 +3162,8 @@ WHERE n.gone = 0
 -- job at each scrape, and the slice). Of one task on one device the scheduler's word counts,
 -- unless the exporter knows a slice. An owner whose task nobody tells of keeps its namespace as
 -- tenant. A slice is as much of its device as it has of the compute parts: of 7 in MIG (4 on an
--- A30), else of all that the layout has; of the memory where parts are not known.
+-- A30), else of all that the layout has; of the memory where parts are not
+-- known. What was held before the first inventory of the node is left out: the device counts from then.
 INSERT INTO `sextant`.rollup_slots (run, node, device, slice, slot, cluster, task, tenant, queue, type, simulated, seconds, share)
 WITH
     {hour:DateTime64(3, 'UTC')} AS h0,
@@ -3247,6 +3249,11 @@ LEFT JOIN
 (
     SELECT node, device, uniqExact(slice) AS slices FROM owners WHERE slice != '' GROUP BY node, device
 ) AS c ON c.node = h.node AND c.device = h.device
+LEFT JOIN
+(
+    SELECT node, min(first) AS since FROM `sextant`.devices_at(known = {until:DateTime64(3, 'UTC')}) GROUP BY node
+) AS f ON f.node = h.node
+WHERE f.node = '' OR (h.slot + 1) * 10000 > toUnixTimestamp64Milli(f.since)
 ---- queries/rollup_tasks.sql
 -- What each task did in the hour, by all events that happened before its end. Tasks that
 -- lived on the day are found through task_log; facts and times are as in the view tasks. A
