@@ -185,20 +185,24 @@ func (s *ProfileStore) Stored(ctx context.Context, v *features.View, since int64
 	return out, nil
 }
 
+// changedLately is the changes that are still of interest: older ones are measured.
+const changedLately = "at >= now64(3) - INTERVAL 7 DAY"
+
 // Made implements profile.Store. A feature that the view gained is measured where its column was
 // filled: a backfill says so.
-func (s *ProfileStore) Made(ctx context.Context) (map[string]map[int64]profile.Made, error) {
+func (s *ProfileStore) Made(ctx context.Context, since int64) (map[string]map[int64]profile.Made, error) {
 	out := map[string]map[int64]profile.Made{}
 	var view string
 	var hour, at int64
 	var stored uint64
-	err := s.read(ctx, `SELECT view, toInt64(toUnixTimestamp(hour)) * 1000, toUnixTimestamp64Milli(max(made)), argMax(stored, made) FROM {db}.feature_profiles
+	err := s.db.each(ctx, `SELECT view, toInt64(toUnixTimestamp(hour)) * 1000, toUnixTimestamp64Milli(max(made)), argMax(stored, made) FROM {db}.feature_profiles
+		WHERE hour >= toDateTime(?, 'UTC') OR (view, hour) GLOBAL IN (SELECT view, hour FROM {db}.feature_changes WHERE `+changedLately+`)
 		GROUP BY view, hour`, []any{&view, &hour, &at, &stored}, func() {
 		if out[view] == nil {
 			out[view] = map[int64]profile.Made{}
 		}
 		out[view][hour] = profile.Made{At: at, Stored: stored}
-	})
+	}, since/1000)
 	return out, err
 }
 
@@ -207,8 +211,8 @@ func (s *ProfileStore) Changed(ctx context.Context) (map[string]map[int64]int64,
 	out := map[string]map[int64]int64{}
 	var view string
 	var hour, at int64
-	err := s.read(ctx, `SELECT view, toInt64(toUnixTimestamp(hour)) * 1000, toUnixTimestamp64Milli(max(at)) FROM {db}.feature_changes
-		GROUP BY view, hour`, []any{&view, &hour, &at}, func() {
+	err := s.db.each(ctx, `SELECT view, toInt64(toUnixTimestamp(hour)) * 1000, toUnixTimestamp64Milli(max(at)) FROM {db}.feature_changes
+		WHERE `+changedLately+` GROUP BY view, hour`, []any{&view, &hour, &at}, func() {
 		if out[view] == nil {
 			out[view] = map[int64]int64{}
 		}
@@ -217,11 +221,7 @@ func (s *ProfileStore) Changed(ctx context.Context) (map[string]map[int64]int64,
 	return out, err
 }
 
-// read runs a query and calls f after each row is scanned into dest.
-func (s *ProfileStore) read(ctx context.Context, sql string, dest []any, f func(), args ...any) error {
-	return s.db.each(ctx, sql, dest, f, args...)
-}
-
+// each runs a query and calls f after each row is scanned into dest.
 func (db *DB) each(ctx context.Context, sql string, dest []any, f func(), args ...any) error {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
@@ -292,7 +292,7 @@ func (s *ProfileStore) Latest(ctx context.Context) ([]profile.Latest, error) {
 		return &out[i]
 	}
 	const day = " WHERE hour >= now() - INTERVAL 1 DAY"
-	err := s.read(ctx, `SELECT view, feature, argMax(null_ratio, hour), argMax(out_of_range_ratio, hour), max(toUnixTimestamp64Milli(ifNull(newest_value, toDateTime64(0, 3, 'UTC'))))
+	err := s.db.each(ctx, `SELECT view, feature, argMax(null_ratio, hour), argMax(out_of_range_ratio, hour), max(toUnixTimestamp64Milli(ifNull(newest_value, toDateTime64(0, 3, 'UTC'))))
 		FROM {db}.feature_quality`+day+` GROUP BY view, feature`, []any{&x.View, &x.Feature, &x.NullRatio, &x.OutOfRangeRatio, &x.Newest}, func() {
 		l := find()
 		l.NullRatio, l.OutOfRangeRatio, l.Newest = x.NullRatio, x.OutOfRangeRatio, x.Newest
@@ -300,14 +300,14 @@ func (s *ProfileStore) Latest(ctx context.Context) ([]profile.Latest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.read(ctx, "SELECT view, feature, argMax(skew_ratio, hour) FROM {db}.feature_skew"+day+" GROUP BY view, feature", []any{&x.View, &x.Feature, &x.SkewRatio}, func() {
+	if err := s.db.each(ctx, "SELECT view, feature, argMax(skew_ratio, hour) FROM {db}.feature_skew"+day+" GROUP BY view, feature", []any{&x.View, &x.Feature, &x.SkewRatio}, func() {
 		find().SkewRatio = x.SkewRatio
 	}); err != nil {
 		return nil, err
 	}
 	var baseline string
 	var psi float64
-	err = s.read(ctx, "SELECT baseline, view, feature, argMax(psi, hour) FROM {db}.feature_drift"+day+" GROUP BY baseline, view, feature", []any{&baseline, &x.View, &x.Feature, &psi}, func() {
+	err = s.db.each(ctx, "SELECT baseline, view, feature, argMax(psi, hour) FROM {db}.feature_drift"+day+" GROUP BY baseline, view, feature", []any{&baseline, &x.View, &x.Feature, &psi}, func() {
 		find().PSI[baseline] = psi
 	})
 	return out, err

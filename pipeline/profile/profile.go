@@ -44,9 +44,11 @@ type Store interface {
 	Closed(ctx context.Context) (int64, error)
 	// Stored counts the rows of a view since a time, unix ms, by hour.
 	Stored(ctx context.Context, v *features.View, since int64) (map[int64]uint64, error)
-	// Made says of each view, as name@version, which hours were measured.
-	Made(ctx context.Context) (map[string]map[int64]Made, error)
-	// Changed says likewise when hours were written to that may have been closed, unix ms.
+	// Made says of each view, as name@version, which hours since a time, unix ms, were measured, and
+	// which of those that Changed names.
+	Made(ctx context.Context, since int64) (map[string]map[int64]Made, error)
+	// Changed says likewise when hours were written to that may have been closed, unix ms: of
+	// the last week.
 	Changed(ctx context.Context) (map[string]map[int64]int64, error)
 	// Measure measures an hour of a view. stored is what Stored said of it before, or 0.
 	Measure(ctx context.Context, v *features.View, hour int64, stored uint64) error

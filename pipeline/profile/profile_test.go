@@ -73,7 +73,7 @@ func (b *book) Stored(context.Context, *features.View, int64) (map[int64]uint64,
 	b.counts++
 	return b.rows, nil
 }
-func (b *book) Made(context.Context) (map[string]map[int64]Made, error) {
+func (b *book) Made(context.Context, int64) (map[string]map[int64]Made, error) {
 	return map[string]map[int64]Made{"v@v1": b.made}, nil
 }
 func (b *book) Changed(context.Context) (map[string]map[int64]int64, error) { return nil, nil }

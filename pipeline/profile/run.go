@@ -66,7 +66,7 @@ func (r *runner) round(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	made, err := r.store.Made(ctx)
+	made, err := r.store.Made(ctx, now-(horizon+2)*hour)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func Fill(ctx context.Context, store Store, views []*features.View, from, to, no
 	if err != nil {
 		return 0, err
 	}
-	made, err := store.Made(ctx)
+	made, err := store.Made(ctx, from)
 	if err != nil {
 		return 0, err
 	}
