@@ -70,7 +70,7 @@ func TestOnce(t *testing.T) {
 	if !strings.Contains(log.String(), "DCGM is not read") {
 		t.Fatal(log.String())
 	}
-	if err := Once(cfg, "tpu", quiet, io.Discard); err == nil || err.Error() != `collector "tpu" is unknown, want one of [node dcgm nvml telegraf inventory inventory-series]` {
+	if err := Once(cfg, "tpu", quiet, io.Discard); err == nil || err.Error() != `collector "tpu" is unknown, want one of [node dcgm nvml telegraf pod-resources inventory inventory-series]` {
 		t.Fatal(err)
 	}
 }

@@ -36,7 +36,8 @@ type Config struct {
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
-	return Config{Cluster: "kubernetes", Lease: "sextant-watch", LeaseFor: config.Duration(15 * time.Second), RackLabels: []string{"topology.kubernetes.io/rack"}}
+	return Config{Cluster: "kubernetes", Lease: "sextant-watch", LeaseFor: config.Duration(15 * time.Second),
+		RackLabels: []string{"topology.kubernetes.io/rack"}, NodeAnnotations: []string{}}
 }
 
 // Validate returns every fault at once, each with its key.
