@@ -39,7 +39,7 @@ type Dashboard struct {
 // All builds the dashboards, in the order of the menu.
 func All() ([]Dashboard, error) {
 	var out []Dashboard
-	for _, p := range []page{fleet, node, accelerator, tenantsAndQueues, sla, scheduler, featurePage, pipeline} {
+	for _, p := range []page{fleet, node, accelerator, tenantsAndQueues, sla, hours, scheduler, featurePage, pipeline} {
 		d, err := p.build()
 		if err != nil {
 			return nil, fmt.Errorf("dashboard %s: %w", p.uid, err)

@@ -68,6 +68,9 @@ var fragments = template.FuncMap{
 		return strings.Join([]string{all("if(cluster = '', 'default', cluster)", "cluster"),
 			all("tenant", "tenant"), all("queue", "queue")}, "\n    AND ")
 	},
+	"hours": func() string {
+		return strings.Join([]string{chosen("simulated = 1"), all("vendor", "vendor")}, " AND ")
+	},
 	"events":  events,
 	"each":    each,
 	"audit":   func() string { return audit },

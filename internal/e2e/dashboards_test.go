@@ -50,7 +50,7 @@ faults:
 func TestDashboards(t *testing.T) {
 	l := startDashLine(t)
 	files, err := filepath.Glob("../../deploy/grafana/dashboards/*.json")
-	if err != nil || len(files) < 8 {
+	if err != nil || len(files) < 9 {
 		t.Fatalf("dashboards %v: %v", files, err)
 	}
 	now := time.Now()
@@ -109,6 +109,9 @@ scrape_configs:
 			}
 			return err
 		})
+	}
+	if out, status := run(t, l.env, "sextant", "report", "roll", "--from", "-1h"); status != 0 {
+		t.Fatal(out)
 	}
 	return l
 }
