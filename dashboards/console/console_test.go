@@ -81,7 +81,7 @@ func TestNodes(t *testing.T) {
 	if strings.Join(names, " ") != "a b c d" || got.Nodes[0].Seen != 0 || got.Nodes[1].Seen != 10 || got.Nodes[2].Seen != 20 || !got.Nodes[0].Simulated {
 		t.Errorf("%+v", got.Nodes)
 	}
-	if code, body := ask(t, s, Options{Seen: seen}, "/v1/nodes/d"); code != 200 || !strings.Contains(body, `"seen":30`) {
+	if code, body := ask(t, s, Options{Seen: seen}, "/v1/nodes/d"); code != 200 || !strings.Contains(body, `"seen":30`) || !strings.Contains(body, `"devices":[]`) || !strings.Contains(body, `"targets":[]`) {
 		t.Errorf("a node that only sends: %d %s", code, body)
 	}
 	if code, _ := ask(t, s, Options{Seen: seen}, "/v1/nodes/nobody"); code != 404 {

@@ -103,13 +103,18 @@ func (s *server) oneNode(r *http.Request) (any, error) {
 	at, memory := s.Seen()[name]
 	d, err := s.store.ConsoleNode(r.Context(), name)
 	if errors.Is(err, ErrUnknown) && memory { // it sends, and has no inventory
-		d, err = &NodeDetail{Node: Node{Node: name}}, nil
+		d, err = unlisted(name), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	d.Seen = at
 	return d, nil
+}
+
+// unlisted is a node that has no inventory.
+func unlisted(name string) *NodeDetail {
+	return &NodeDetail{Node: Node{Node: name}, Devices: []Device{}, Ports: []Port{}, Targets: []Target{}, Flags: []Flag{}, Faults: []Fault{}, Changes: []Change{}}
 }
 
 func (s *server) listTasks(r *http.Request) (any, error) {

@@ -17,7 +17,7 @@ type Node struct {
 	Zone         string  `json:"zone"`
 	Rack         string  `json:"rack"`
 	Switch       string  `json:"switch"`
-	Group        string  `json:"group"`  // label of that name, or the name without its number
+	Group        string  `json:"group"`  // label node_group, or the name without its number
 	Vendor       string  `json:"vendor"` // of most of its accelerators, as Model; empty: it has none
 	Model        string  `json:"model"`
 	Accelerators uint16  `json:"accelerators"`
@@ -236,7 +236,8 @@ type Table struct {
 	Bytes uint64 `json:"bytes"` // on disk
 }
 
-// Ledger is the balance: lost and duplicate must be 0.
+// Ledger is the balance: lost, missing and duplicate must be 0. Expected is what the ledger
+// claimed when the visible samples were counted; some of them may be ahead of it.
 type Ledger struct {
 	At        time.Time `json:"at"`
 	Agents    uint64    `json:"agents"`

@@ -16,7 +16,7 @@ import (
 
 // consoleData is what the console's queries are filled with.
 type consoleData struct {
-	names
+	accounts
 	Failed, Partial uint8 // states of a scrape
 	Seconds         int   // that the line tells of
 }
@@ -25,7 +25,7 @@ type consoleData struct {
 func (d consoleData) Database() string { return d.database }
 
 func (db *DB) consoleSQL(file string) (string, error) {
-	return renderFile(schema.Files, "queries/console_"+file+".sql", consoleData{names: db.names,
+	return renderFile(schema.Files, "queries/console_"+file+".sql", consoleData{accounts: db.accounts(),
 		Failed: uint8(wire.StateFailed), Partial: uint8(wire.StatePartial), Seconds: int(console.Window / time.Second)})
 }
 

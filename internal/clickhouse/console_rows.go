@@ -114,13 +114,3 @@ func scanFlow(rows driver.Rows, f *console.Flow) error {
 func scanPartition(rows driver.Rows, p *console.Partition) error {
 	return rows.Scan(&p.Partition, &p.Offset, &p.Records, &p.Appended, &p.Lag)
 }
-
-// ConsoleLedger implements console.Reader.
-func (db *DB) ConsoleLedger(ctx context.Context) (*console.Ledger, error) {
-	s, err := db.Ledger(bounded(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &console.Ledger{At: time.Now().UTC(), Agents: s.Agents, Received: s.Received, Lost: s.Lost, Dropped: s.Dropped, Pending: s.Pending,
-		Resent: s.Resent, Expected: s.Expected, Visible: s.Visible, Missing: s.Missing, Duplicate: s.Duplicate}, nil
-}

@@ -27,7 +27,7 @@ func ago(seconds int) string { return fmt.Sprintf("(now64(3) - INTERVAL %d SECON
 func TestConsoleNodes(t *testing.T) {
 	db := openDB(t)
 	named := inventoryOf("pool-a-17", "6.1", t0+2000)
-	named.Labels = map[string]string{"group": "train"}
+	named.Labels = map[string]string{"node_group": "train"}
 	bare := inventoryOf("cpu", "6.1", t0+3000)
 	bare.Devices, bare.Links, bare.Kubernetes = nil, nil, nil
 	writeInventory(t, db, rowOf(t, inventoryOf("sim", "6.1", t0+1000), 0, t0+1000), rowOf(t, inventoryOf("sim-h100-03", "6.1", t0+1500), 1, t0+1500), rowOf(t, named, 2, t0+2000), rowOf(t, bare, 3, t0+3000))
@@ -201,5 +201,30 @@ func TestConsoleLine(t *testing.T) {
 	b, err := db.ConsoleLedger(t.Context())
 	if err != nil || b.Agents != 2 || b.Received != 4 {
 		t.Errorf("balance %+v, %v", b, err)
+	}
+}
+
+// TestConsoleLedger: what the ledger claimed and nobody finds is missing, what nobody ever
+// claims is double, and what is claimed a moment later, or moved to another hour, is neither.
+func TestConsoleLedger(t *testing.T) {
+	db := openDB(t)
+	record := func(agent, node string, rows int, written string) string {
+		return fmt.Sprintf("INSERT INTO {db}.ingest_ledger (agent, seq, partition, offset, node, target, oldest, scrape, ingest, rows, written) VALUES ('%s', 1, 0, %d, '%s', 'x', 1, %s, %s, %d, %s)",
+			agent, rows, node, ago(30), ago(30), rows, written)
+	}
+	samples := func(id int, node string, n, age int) []string {
+		return []string{fmt.Sprintf("INSERT INTO {db}.series (id, node, name, first_seen) VALUES (%d, '%s', 'm', now64(3))", id, node),
+			fmt.Sprintf("INSERT INTO {db}.samples (series, ts, value) SELECT %d, now64(3) - toIntervalSecond(%d + number), 1 FROM numbers(%d)", id, age, n)}
+	}
+	runAll(t, db, record("a", "whole", 10, ago(20)), record("b", "missing", 10, ago(20)), record("c", "double", 10, ago(20)), record("d", "coming", 10, ago(-60)), record("e", "moved", 10, ago(20)))
+	for _, s := range [][]string{samples(1, "whole", 10, 30), samples(2, "missing", 7, 30), samples(3, "double", 12, 30), samples(4, "coming", 10, 30), samples(5, "moved", 10, 4000)} {
+		runAll(t, db, s...)
+	}
+	b, err := db.ConsoleLedger(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Agents != 5 || b.Received != 5 || b.Expected != 40 || b.Visible != 49 || b.Missing != 3 || b.Duplicate != 2 {
+		t.Errorf("%+v", b)
 	}
 }

@@ -183,7 +183,7 @@ func (db *DB) replaceViews(ctx context.Context) error {
 		return fmt.Errorf("schema/sql: %w", err)
 	}
 	for _, file := range files {
-		text, err := renderFile(schema.Files, file, accounts{db.names, db.cfg.Retention.auditDays()})
+		text, err := renderFile(schema.Files, file, db.accounts())
 		if err != nil {
 			return err
 		}

@@ -114,6 +114,8 @@ type accounts struct {
 	days int // 0: all of both is kept
 }
 
+func (db *DB) accounts() accounts { return accounts{db.names, db.cfg.Retention.auditDays()} }
+
 // AuditSince begins the oldest hour of which neither ledger nor samples may have expired.
 // Expired rows go when their parts are looked at, those of one table hours before those of
 // the other, which is no loss.

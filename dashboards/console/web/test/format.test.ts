@@ -15,7 +15,7 @@ test("values carry their unit, and no value is a dash", () => {
   const cases: [number | null, string, string][] = [
     [0.7234, "ratio", "72.3 %"], [0, "ratio", "0 %"], [71.44, "celsius", "71.4 °C"], [312.4, "watts", "312 W"], [5400, "watts", "5.4 kW"],
     [50e9, "bytes_per_second", "46.6 GiB/s"], [1.98e9, "hertz", "1.98 GHz"], [NaN, "watts", "–"], [null, "ratio", "–"], [Infinity, "count", "∞"],
-    [12_345, "count", "12.3 k"], [3, "none", "3"], [2.5, "count_per_second", "2.5/s"], [7, "threads", "7 threads"],
+    [12_345, "count", "12,345"], [123_456, "count", "123 k"], [3, "none", "3"], [2.5, "count_per_second", "2.5/s"], [7, "threads", "7 threads"],
   ];
   for (const [v, unit, want] of cases) assert.equal(value(v, unit), want, `${v} ${unit}`);
 });

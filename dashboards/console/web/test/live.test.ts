@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { backoff, EventReader } from "../src/lib/live";
 import { matches, wordsOf } from "../src/lib/data";
 import { fill, type Values } from "../src/lib/matrix";
-import { metricsOf } from "../src/lib/expr";
 import type { Node } from "../src/lib/model";
 import { href, parse } from "../src/lib/url";
 
@@ -42,10 +41,4 @@ test("answers of look-ups become numbers, texts become categories", () => {
   assert.deepEqual([...out.status], [1, 4, 1]);
   assert.deepEqual([...out.times], [1_772_323_200_000, 0, 1_772_323_200_000]);
   assert.deepEqual(out.categories, ["x", "y"]);
-});
-
-test("the metrics of an expression are named", () => {
-  assert.deepEqual(metricsOf('1 - max by (node) (avg_over_time(node_memory_MemAvailable_bytes{node!="x_y"}[30s])) / max by (node) (node_memory_MemTotal_bytes)'), ["node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"]);
-  assert.deepEqual(metricsOf("count by (node) (up == 1) or on (node, uid) group_left (a_b) accel_busy_ratio"), ["accel_busy_ratio", "up"]);
-  assert.deepEqual(metricsOf("SELECT a_b FROM c_d"), []);
 });

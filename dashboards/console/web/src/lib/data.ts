@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { getJSON } from "./api";
 import { useAsk, type Asked } from "./live";
-import type { Feature, Node, Nodes } from "./model";
+import type { Feature, Node, Nodes, View } from "./model";
 
 export const useNodes = (every = 20_000): Asked<Nodes> => useAsk("nodes", (s) => getJSON<Nodes>("/v1/nodes", s), every);
 
@@ -17,6 +17,9 @@ export function useFeaturesOf(key: string): Asked<Feature[]> {
   const data = useMemo(() => all.data?.filter((f) => f.latest && f.join_keys.length === 1 && f.join_keys[0] === key), [all.data, key]);
   return { ...all, data };
 }
+
+/** The views with how fresh their rows are. */
+export const useViews = (): Asked<View[]> => useAsk("views", async (s) => (await getJSON<{ views: View[] }>("/v1/views", s)).views, 10_000);
 
 /** How nodes may be grouped. */
 export const groupings: readonly { value: string; text: string; of: (n: Node) => string }[] = [

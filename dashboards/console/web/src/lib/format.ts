@@ -26,7 +26,7 @@ function scaled(v: number, base: number, names: readonly string[]): string {
 }
 
 export const bytes = (v: number): string => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-export const count = (v: number): string => Math.abs(v) < 10_000 ? short(v) : scaled(v, 1000, ["", "k", "M", "G", "T"]).replace(" ", " ");
+export const count = (v: number): string => (Math.abs(v) >= 100_000 ? scaled(v, 1000, ["", "k", "M", "G", "T"]) : Number.isInteger(v) ? v.toLocaleString("en") : short(v));
 
 /** A duration in seconds: 450 ms, 12 s, 3 min, 2 h 5 min, 4 d 3 h. */
 export function seconds(v: number): string {

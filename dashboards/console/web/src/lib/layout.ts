@@ -15,6 +15,8 @@ export interface Block {
 export interface Layout {
   pitch: number; // px from cell to cell
   gap: number; // px of it between cells
+  head: number; // px of a block's title
+  dense: boolean; // many blocks: titles are small, and without numbers
   blocks: Block[];
   width: number;
   height: number;
@@ -25,8 +27,7 @@ export interface Group {
   count: number;
 }
 
-export const head = 22; // px of a block's title
-const between = 18; // px between blocks
+const many = 40; // blocks that make a map dense
 const smallest = 4, largest = 68; // px a cell
 
 /** The largest cells with which all groups stand in width × height; at the smallest, taller. */
@@ -44,12 +45,16 @@ export function layout(groups: readonly Group[], width: number, height: number):
   return best;
 }
 
+/** The height of a map with cells of a pitch. */
+export const heightAt = (groups: readonly Group[], width: number, pitch: number): number => place(groups, width, pitch).height;
+
 function place(groups: readonly Group[], width: number, pitch: number): Layout {
   const gap = pitch >= 36 ? 4 : pitch >= 14 ? 3 : pitch >= 8 ? 2 : 1;
+  const dense = groups.length > many, head = dense ? 15 : 22, between = dense ? 9 : 18;
   const blocks: Block[] = [];
   let x = 0, y = 0, line = 0, first = 0, right = 0;
   for (const g of groups) {
-    const least = Math.min(width, 7 * Math.min(g.name.length, 22) + 46); // room for its title
+    const least = Math.min(width, dense ? 6 * Math.min(g.name.length, 9) + 4 : 7 * Math.min(g.name.length, 22) + 46); // room for its title
     const columns = Math.max(1, Math.min(Math.floor(width / pitch), Math.max(Math.ceil(Math.sqrt(g.count * 1.6)), Math.min(g.count, Math.floor(least / pitch)))));
     const w = Math.max(columns * pitch, least), h = head + Math.ceil(g.count / columns) * pitch;
     if (x > 0 && x + w > width) {
@@ -63,14 +68,14 @@ function place(groups: readonly Group[], width: number, pitch: number): Layout {
     line = Math.max(line, h);
     first += g.count;
   }
-  return { pitch, gap, blocks, width: right, height: y + line };
+  return { pitch, gap, head, dense, blocks, width: right, height: y + line };
 }
 
 /** The cell at a point, or -1. */
 export function cellAt(l: Layout, px: number, py: number): number {
   for (const b of l.blocks) {
-    const x = px - b.x, y = py - b.y - head;
-    if (x < 0 || y < 0 || x >= b.columns * l.pitch || y >= b.h - head) continue;
+    const x = px - b.x, y = py - b.y - l.head;
+    if (x < 0 || y < 0 || x >= b.columns * l.pitch || y >= b.h - l.head) continue;
     const i = Math.floor(y / l.pitch) * b.columns + Math.floor(x / l.pitch);
     return i < b.count ? b.first + i : -1;
   }
@@ -82,7 +87,7 @@ export function cornerOf(l: Layout, cell: number): { x: number; y: number; block
   const block = l.blocks.find((b) => cell >= b.first && cell < b.first + b.count);
   if (!block) return undefined;
   const i = cell - block.first;
-  return { x: block.x + (i % block.columns) * l.pitch, y: block.y + head + Math.floor(i / block.columns) * l.pitch, block };
+  return { x: block.x + (i % block.columns) * l.pitch, y: block.y + l.head + Math.floor(i / block.columns) * l.pitch, block };
 }
 
 /** The cell that an arrow key leads to. Up and down stay in the column as far as they can. */

@@ -174,3 +174,36 @@ export interface Online {
   metadata: { feature_names: string[]; flags?: Record<string, number[]> };
   results: { values: (number | string | boolean | null)[]; statuses: string[]; event_timestamps: string[] }[];
 }
+
+/** A view in the list of /v1/views. */
+export interface View {
+  ref: string;
+  name: string;
+  version: number;
+  latest: boolean;
+  kind: "promql" | "sql" | "push";
+  freshness: { rows: number; newest_tick?: string; age_seconds?: number; fresh: boolean };
+  services: string[];
+}
+
+/** What computes a feature, of /v1/views/{view}. */
+export interface Computed {
+  engine: string;
+  why?: string;
+  where: string;
+  looks_back_seconds: number;
+}
+
+export interface ViewDetail extends View {
+  features: { name: string; computed: Computed }[];
+}
+
+/** The lineage of one feature, of /v1/lineage. */
+export interface Lineage {
+  feature: string;
+  kind: "promql" | "sql" | "push";
+  reads: { metric: string; through?: string[]; origins: { exporter: string; vendor?: string; metric?: string; conversion?: string }[] }[] | null;
+  tables: { name: string; view?: string; features?: string[] }[] | null;
+  services: { service: string; place: number; model?: string; through?: string }[] | null;
+  fault?: string;
+}

@@ -1,22 +1,28 @@
-// Colours of values. Viridis: equal steps look equal, and it reads without red or green. A high
-// value stands out in both themes, so on a light ground the ramp is turned round.
+// Colours of values. Lightness alone tells them apart, so they read without red or green: on a
+// dark ground viridis, on a light one from pale green to dark blue. A low value is near the
+// ground, and a high one stands out.
 
-const stops: readonly (readonly [number, number, number])[] = [
+type Stops = readonly (readonly [number, number, number])[];
+
+const viridis: Stops = [
   [68, 1, 84], [72, 26, 108], [71, 47, 125], [65, 68, 135], [57, 86, 140], [49, 104, 142], [42, 120, 142], [35, 136, 142],
   [31, 152, 139], [34, 168, 132], [53, 183, 121], [84, 197, 104], [122, 209, 81], [165, 219, 54], [210, 226, 27], [253, 231, 37],
 ];
 
+const greenToBlue: Stops = [[199, 233, 180], [127, 205, 187], [65, 182, 196], [29, 145, 192], [34, 94, 168], [37, 52, 148], [8, 29, 88]];
+
 /** How many colours a map has: fewer fills, and no eye tells more apart. */
 export const steps = 48;
 
-const ramp: readonly string[] = Array.from({ length: steps }, (_, i) => {
+const ramp = (stops: Stops): readonly string[] => Array.from({ length: steps }, (_, i) => {
   const x = (i / (steps - 1)) * (stops.length - 1), k = Math.min(Math.floor(x), stops.length - 2), f = x - k;
   const a = stops[k]!, b = stops[k + 1]!;
   return `rgb(${[0, 1, 2].map((c) => Math.round(a[c]! + (b[c]! - a[c]!) * f)).join(" ")})`;
 });
 
 /** The colours from low to high. */
-export const colours = (dark: boolean): readonly string[] => (dark ? ramp : [...ramp].reverse());
+export const colours = (dark: boolean): readonly string[] => (dark ? onDark : onLight);
+const onDark = ramp(viridis), onLight = ramp(greenToBlue);
 
 export interface Range {
   min: number;

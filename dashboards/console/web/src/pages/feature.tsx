@@ -1,19 +1,17 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { getJSON } from "../lib/api";
-import { useFeatures, useNodes } from "../lib/data";
-import { isSQL, metricsOf } from "../lib/expr";
-import { age, count, plural, seconds, title, unitName, value } from "../lib/format";
+import { useFeatures, useNodes, useViews } from "../lib/data";
+import { count, plural, seconds, title, unitName, value } from "../lib/format";
 import { useAsk } from "../lib/live";
 import { valuesOf } from "../lib/matrix";
-import type { Feature, Ready } from "../lib/model";
+import type { Feature, Lineage, ViewDetail } from "../lib/model";
 import { curves, featureName } from "../lib/prom";
 import { histogram, rangeOf } from "../lib/scale";
 import { Status } from "../lib/snapshot";
 import { href, type Place } from "../lib/url";
 import { Chart } from "../ui/chart";
 import { Badge, Empty, Head, Panel, Show, Stat } from "../ui/parts";
-import { readiness } from "./freshness";
 import { RangeChoice, rangeOfPlace } from "./range";
 
 export function FeaturePage({ view, feature: name, place }: { view: string; feature: string; place: Place }): JSX.Element {
@@ -28,19 +26,15 @@ export function FeaturePage({ view, feature: name, place }: { view: string; feat
         {() => !f ? <section class="panel"><Empty title={`There is no feature ${name} of ${view}`} /></section> : (
           <>
             <Facts f={f} />
-            <Panel title="Definition" note={f.push ? "computed elsewhere" : isSQL(f.expr) ? "SQL, of the whole view" : "PromQL"}>
-              {f.push ? <Empty title="Its values are pushed to the API" /> : <pre class="code" tabIndex={0}>{f.expr.trim()}</pre>}
-            </Panel>
+            <Definition f={f} />
             <div class="columns">
               <Distribution f={f} />
               <Panel title="Over time" note="median and tenths of all rows">
                 {f.dtype === "string" ? <Empty title="A text has no curve" /> : <History f={f} span={range.span} />}
               </Panel>
             </div>
-            <div class="columns">
-              <Drift f={f} />
-              <Lineage f={f} />
-            </div>
+            <LineagePanel f={f} />
+            <Drift />
           </>
         )}
       </Show>
@@ -48,9 +42,22 @@ export function FeaturePage({ view, feature: name, place }: { view: string; feat
   );
 }
 
+function Definition({ f }: { f: Feature }): JSX.Element {
+  const view = useAsk(`view ${f.view}@v${f.version}`, (s) => getJSON<ViewDetail>(`/v1/views/${encodeURIComponent(`${f.view}@v${f.version}`)}`, s), 0);
+  const c = view.data?.features.find((x) => x.name === f.name)?.computed, sql = view.data?.kind === "sql";
+  return (
+    <Panel title="Definition" note={f.push ? "computed elsewhere" : sql ? "SQL, of the whole view" : "PromQL"}
+      actions={c && <>{c.looks_back_seconds > 0 && <Badge>looks back {seconds(c.looks_back_seconds)}</Badge>}<Badge title={c.why ?? ""}>{engines[c.engine] ?? c.engine}</Badge></>}>
+      {f.push ? <Empty title="Its values are pushed to the API" /> : <pre class="code" tabIndex={0}>{f.expr.trim()}</pre>}
+    </Panel>
+  );
+}
+
+const engines: Record<string, string> = { compiled: "compiled", reference: "by Prometheus' engine", sql: "in the store", push: "outside" };
+
 function Facts({ f }: { f: Feature }): JSX.Element {
-  const ready = useAsk<Ready>("ready", readiness, 10_000);
-  const state = ready.data?.views.find((v) => v.view === `${f.view}@v${f.version}`);
+  const views = useViews();
+  const state = views.data?.find((v) => v.ref === `${f.view}@v${f.version}`)?.freshness;
   const bound = f.min !== undefined && f.max !== undefined ? `${value(f.min, f.unit)} to ${value(f.max, f.unit)}` : f.min !== undefined ? `at least ${value(f.min, f.unit)}` : f.max !== undefined ? `at most ${value(f.max, f.unit)}` : "any";
   return (
     <dl class="stats">
@@ -59,8 +66,8 @@ function Facts({ f }: { f: Feature }): JSX.Element {
       <Stat label="Type" value={f.dtype} note={unitName(f.unit) || "no unit"} />
       <Stat label="Range" value={bound} note={f.default !== undefined ? `served as ${value(f.default, f.unit)} where there is none` : "served as null where there is none"} />
       <Stat label="Evaluated" value={`every ${seconds(f.interval_seconds)}`} note={`too old after ${seconds(f.ttl_seconds)}`} />
-      <Stat label="Newest row" value={state?.age_seconds === undefined ? "none" : `${seconds(Math.round(state.age_seconds))} ago`} note={state ? plural(state.entities, "row") : undefined}
-        tone={state?.age_seconds !== undefined && state.age_seconds > f.ttl_seconds ? "warn" : "plain"} />
+      <Stat label="Newest row" value={state?.age_seconds === undefined ? "none" : `${seconds(Math.round(state.age_seconds))} ago`} note={state ? plural(state.rows, "row") : undefined}
+        tone={state && state.rows > 0 && !state.fresh ? "warn" : "plain"} />
       <Stat label="Owner" value={f.owner || "nobody"} />
     </dl>
   );
@@ -113,35 +120,38 @@ function History({ f, span }: { f: Feature; span: number }): JSX.Element {
   );
 }
 
-/** Statistics of a feature, where the server keeps them. */
-interface Statistics {
-  drift?: { psi?: number; ks?: number; since?: string } | null;
+function Drift(): JSX.Element {
+  return <Panel title="Drift"><Empty title="Not available">This server keeps no statistics of features to compare with.</Empty></Panel>;
 }
 
-function Drift({ f }: { f: Feature }): JSX.Element {
-  const asked = useAsk(`drift ${f.ref}`, (s) => getJSON<Statistics>(`/v1/views/${encodeURIComponent(f.view)}/statistics?feature=${encodeURIComponent(f.name)}`, s), 0);
-  return (
-    <Panel title="Drift">
-      {asked.data?.drift ? <dl class="quantiles"><div><dt>PSI</dt><dd class="num">{value(asked.data.drift.psi, "")}</dd></div><div><dt>KS</dt><dd class="num">{value(asked.data.drift.ks, "")}</dd></div>{asked.data.drift.since && <div><dt>since</dt><dd>{age(Date.parse(asked.data.drift.since), Date.now())}</dd></div>}</dl>
-        : <Empty title={asked.loading ? "Loading…" : "Not available"}>This server keeps no statistics to compare with.</Empty>}
-    </Panel>
-  );
-}
-
-function Lineage({ f }: { f: Feature }): JSX.Element {
-  // What the definition itself names is known without asking.
-  const metrics = useMemo(() => metricsOf(f.expr), [f.expr]);
-  const services = useAsk("services", (s) => getJSON<{ services: { ref: string; features: string[]; owner: string }[] }>("/v1/services", s), 0);
-  const used = services.data?.services.filter((s) => s.features.includes(f.ref)) ?? [];
+function LineagePanel({ f }: { f: Feature }): JSX.Element {
+  const asked = useAsk(`lineage ${f.ref}`, (s) => getJSON<Lineage>(`/v1/lineage?feature=${encodeURIComponent(f.ref)}`, s), 0);
   return (
     <Panel title="Lineage" note="what it is made of, and who reads it">
-      <div class="lineage">
-        <div><h3>Metrics</h3>{metrics.length === 0 ? <p class="muted">{f.push ? "pushed from outside" : "task events and other views, by SQL"}</p> : <ul>{metrics.map((m) => <li key={m} class="mono wrap">{m}</li>)}</ul>}</div>
-        <span class="arrow" aria-hidden="true">→</span>
-        <div><h3>View</h3><ul><li><a href={href(["features"], { filter: f.view })}>{f.view}@v{f.version}</a></li></ul></div>
-        <span class="arrow" aria-hidden="true">→</span>
-        <div><h3>Services</h3>{used.length === 0 ? <p class="muted">no service reads it</p> : <ul>{used.map((s) => <li key={s.ref}>{s.ref}</li>)}</ul>}</div>
-      </div>
+      <Show asked={asked} what="The lineage">
+        {(l) => (
+          <ol class="lineage">
+            <li><h3>Exporters</h3><Origins l={l} /></li>
+            <li><h3>{(l.reads ?? []).length > 0 ? "Metrics" : "Tables"}</h3>
+              {(l.reads ?? []).map((r) => <p key={r.metric} class="mono wrap">{r.metric}</p>)}
+              {(l.tables ?? []).map((t) => <p key={t.name} class="mono wrap">{t.view ? <a href={href(["features"], { filter: t.view.split("@")[0] })}>{t.view}</a> : t.name}</p>)}
+              {l.kind === "push" && <p class="muted">pushed from outside</p>}
+            </li>
+            <li><h3>View</h3><p><a href={href(["features"], { filter: f.view })}>{f.view}@v{f.version}</a></p></li>
+            <li><h3>Read by</h3>
+              {(l.services ?? []).length === 0 ? <p class="muted">no service</p> : l.services!.map((s) => <p key={s.service + s.place} class="wrap">{s.service} <span class="muted">place {s.place}{s.model && `, model ${s.model}`}{s.through && `, through ${s.through}`}</span></p>)}
+            </li>
+          </ol>
+        )}
+      </Show>
     </Panel>
   );
+}
+
+/** The exporters behind the metrics, each once. */
+function Origins({ l }: { l: Lineage }): JSX.Element {
+  const by = new Map<string, Set<string>>();
+  for (const r of l.reads ?? []) for (const o of r.origins) by.set(o.exporter, (by.get(o.exporter) ?? new Set()).add(o.metric ?? r.metric));
+  if (by.size === 0) return <p class="muted">{l.kind === "sql" ? "task events, inventories" : l.kind === "push" ? "none" : "none of the catalogue"}</p>;
+  return <>{[...by].slice(0, 8).map(([name, metrics]) => <p key={name}>{name} <span class="muted">{plural(metrics.size, "metric")}</span></p>)}{by.size > 8 && <p class="muted">and {by.size - 8} more</p>}</>;
 }

@@ -1,16 +1,13 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { useFeatures } from "../lib/data";
+import { useFeatures, useViews, wordsOf } from "../lib/data";
 import { plural, seconds, title, unitName } from "../lib/format";
-import { useAsk } from "../lib/live";
-import type { Feature, Ready } from "../lib/model";
+import type { Feature, View } from "../lib/model";
 import { adjust, href, type Place } from "../lib/url";
-import { Badge, Empty, Head, Panel, Show } from "../ui/parts";
-import { readiness } from "./freshness";
-import { wordsOf } from "../lib/data";
+import { Badge, Empty, Head, Show } from "../ui/parts";
 
 export function FeaturesPage({ place }: { place: Place }): JSX.Element {
-  const features = useFeatures(), ready = useAsk<Ready>("ready", readiness, 10_000);
+  const features = useFeatures(), states = useViews();
   const text = place.query.get("filter") ?? "";
   const views = useMemo(() => {
     const words = wordsOf(text), by = new Map<string, Feature[]>();
@@ -31,23 +28,26 @@ export function FeaturesPage({ place }: { place: Place }): JSX.Element {
       <Show asked={features} what="Features">
         {(all) => all.length === 0 ? <section class="panel"><Empty title="No feature view is in force">sextant features apply brings definitions into force.</Empty></section>
           : found === 0 ? <section class="panel"><Empty title="No feature is meant by the search" /></section>
-            : views.map(([ref, list]) => <View key={ref} view={ref} list={list} state={ready.data?.views.find((v) => v.view === ref)} />)}
+            : views.map(([ref, list]) => <ViewPanel key={ref} view={ref} list={list} state={states.data?.find((v) => v.ref === ref)} open={text.trim() !== ""} />)}
       </Show>
     </div>
   );
 }
 
-function View({ view, list, state }: { view: string; list: Feature[]; state: Ready["views"][number] | undefined }): JSX.Element {
-  const f = list[0]!;
-  const late = state?.age_seconds !== undefined && state.age_seconds > f.ttl_seconds;
+function ViewPanel({ view, list, state, open }: { view: string; list: Feature[]; state: View | undefined; open: boolean }): JSX.Element {
+  const f = list[0]!, fresh = state?.freshness;
   return (
-    <Panel title={title(f.view)} id={view} note={<>v{f.version}{!f.latest && ", superseded"} · of {f.join_keys.join(" and ")} · every {seconds(f.interval_seconds)} · kept {seconds(f.ttl_seconds)}</>}
-      actions={<>
-        <Badge>{f.tier}</Badge>
-        {f.push && <Badge>pushed</Badge>}
-        {state === undefined ? null : state.age_seconds === undefined ? <Badge>no rows</Badge> : <Badge tone={late ? "warn" : "good"}>{plural(state.entities, "row")}, newest {seconds(Math.round(state.age_seconds))} old</Badge>}
-      </>}>
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Features of ${title(f.view)}`}>
+    <details class="panel view" id={view} open={open}>
+      <summary>
+        <h2>{title(f.view)}</h2>
+        <span class="muted">{plural(list.length, "feature")} of {f.join_keys.join(" and ")}, every {seconds(f.interval_seconds)}, kept {seconds(f.ttl_seconds)}{f.latest ? "" : `, v${f.version} superseded`}</span>
+        <span class="actions">
+          <Badge>{f.tier}</Badge>
+          {state && <Badge>{({ promql: "PromQL", sql: "SQL", push: "pushed" })[state.kind]}</Badge>}
+          {fresh && (fresh.age_seconds === undefined ? <Badge>no rows</Badge> : <Badge tone={fresh.fresh ? "good" : "warn"}>{plural(fresh.rows, "row")}, newest {seconds(Math.round(fresh.age_seconds))} old</Badge>)}
+        </span>
+      </summary>
+      <div class="scroll" tabIndex={0} role="group" aria-label={`Features of ${title(f.view)}`}>
         <table class="table">
           <thead><tr><th scope="col">Feature</th><th scope="col">Unit</th><th scope="col" class="wide-only">Type</th><th scope="col">What it says</th></tr></thead>
           <tbody>{list.map((x) => (
@@ -60,6 +60,6 @@ function View({ view, list, state }: { view: string; list: Feature[]; state: Rea
           ))}</tbody>
         </table>
       </div>
-    </Panel>
+    </details>
   );
 }

@@ -39,7 +39,7 @@ export function FlagList({ flags }: { flags: NodeDetail["flags"] }): JSX.Element
   return (
     <Panel title="Quality of values" note={flags.length === 0 ? undefined : `${force === 0 ? "none" : count(force)} in force, ${count(flags.length)} over a day`}>
       {flags.length === 0 ? <Empty title="Nothing was wrong with a value over the last day" /> : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Flags of values">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Flags of values">
           <table class="table">
             <thead><tr><th scope="col">Flag</th><th scope="col">Of</th><th scope="col" class="right">Scrapes</th><th scope="col" class="right wide-only">First</th><th scope="col" class="right">Last</th></tr></thead>
             <tbody>{flags.slice(0, 60).map((f) => (

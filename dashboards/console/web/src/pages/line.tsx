@@ -115,7 +115,7 @@ function Balance({ b }: { b: Ledger }): JSX.Element {
   const whole = b.lost === 0 && b.missing === 0 && b.duplicate === 0;
   const rows: readonly (readonly [string, ComponentChildren])[] = [
     [`Of ${plural(b.agents, "agent")}`, <>{count(b.received)} records came. {b.lost === 0 ? "None is lost" : <b class="bad">{count(b.lost)} are lost</b>}, {count(b.pending)} wait with their agents, {count(b.dropped)} were given up and told of, {count(b.resent)} came again and are stored once.</>],
-    ["Of their samples", <>{b.expected.toLocaleString("en")} were written and {b.visible.toLocaleString("en")} are found. {b.missing === 0 ? "None is missing" : <b class="bad">{count(b.missing)} are missing</b>}, {b.duplicate === 0 ? "none is double" : <b class="bad">{count(b.duplicate)} are double</b>}.</>],
+    ["Of their samples", <>{b.expected.toLocaleString("en")} were claimed when {b.visible.toLocaleString("en")} were found. {b.missing === 0 ? "None is missing" : <b class="bad">{count(b.missing)} are missing</b>}, {b.duplicate === 0 ? "none is double" : <b class="bad">{count(b.duplicate)} are double</b>}.</>],
   ];
   return (
     <div class="balance">
@@ -131,7 +131,7 @@ function Views({ ready }: { ready: Ready | undefined }): JSX.Element {
       {!ready ? <Empty title="Loading…" /> : (
         <table class="table">
           <thead><tr><th scope="col">View</th><th scope="col" class="right">Rows</th><th scope="col" class="right">Newest tick</th></tr></thead>
-          <tbody>{ready.views.map((v) => <tr key={v.view}><td>{v.view}</td><td class="right num">{count(v.entities)}</td><td class="right num">{v.age_seconds === undefined ? <span class="muted">none</span> : `${seconds(Math.round(v.age_seconds))} ago`}</td></tr>)}</tbody>
+          <tbody>{ready.views.map((v) => <tr key={v.view}><td class="wrap">{v.view}</td><td class="right num">{count(v.entities)}</td><td class="right num">{v.age_seconds === undefined ? <span class="muted">none</span> : `${seconds(Math.round(v.age_seconds))} ago`}</td></tr>)}</tbody>
         </table>
       )}
     </Panel>
@@ -143,7 +143,7 @@ function Tables({ l }: { l: Line }): JSX.Element {
     <Panel title="Tables" note={`as of ${stamp(Date.parse(l.at)).slice(11)}`}>
       <table class="table">
         <thead><tr><th scope="col">Table</th><th scope="col" class="right">Rows</th><th scope="col" class="right">On disk</th></tr></thead>
-        <tbody>{l.tables.filter((t) => t.rows > 0).slice(0, 16).map((t) => <tr key={t.table}><td>{t.table}</td><td class="right num">{count(t.rows)}</td><td class="right num">{bytes(t.bytes)}</td></tr>)}</tbody>
+        <tbody>{l.tables.filter((t) => t.rows > 0).slice(0, 16).map((t) => <tr key={t.table}><td class="wrap">{t.table}</td><td class="right num">{count(t.rows)}</td><td class="right num">{bytes(t.bytes)}</td></tr>)}</tbody>
       </table>
     </Panel>
   );

@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError } from "../lib/api";
 import { groupings, matches, useFeaturesOf, useNodes, wordsOf } from "../lib/data";
-import { age, plural, title, unitName, value } from "../lib/format";
-import { layout, neighbour } from "../lib/layout";
+import { age, count, plural, title, unitName, value } from "../lib/format";
+import { heightAt, layout, neighbour } from "../lib/layout";
 import { useAsk, useNow } from "../lib/live";
 import { valuesOf, type Values } from "../lib/matrix";
 import type { Feature, Node } from "../lib/model";
@@ -189,10 +189,13 @@ function Canvas({ spots, shown, feature, range, values, show }: { spots: Spot[];
     return list;
   }, [spots]);
   const shape = groups.map((g) => `${g.name}\u0000${g.count}`).join("\u0001");
-  const plan = useMemo(() => layout(groups, Math.max(80, room.width - 32), Math.max(80, room.height - 32)), [shape, room]);
+  // On a phone the page scrolls, so that a finger can tell the cells apart.
+  const narrow = room.width > 0 && room.width < 700;
+  const tall = useMemo(() => (narrow ? Math.min(1600, heightAt(groups, room.width - 24, 30) + 32) : 0), [shape, narrow, room.width]);
+  const plan = useMemo(() => layout(groups, Math.max(80, room.width - (narrow ? 24 : 32)), Math.max(80, room.height - 32)), [shape, room]);
 
   useEffect(() => {
-    if (room.width > 0) view.current?.resize(room.width - 32, room.height - 32);
+    if (room.width > 0) view.current?.resize(room.width - (room.width < 700 ? 24 : 32), room.height - (room.width < 700 ? 24 : 32));
   }, [room]);
   useEffect(() => {
     const cells = spots.map((s, i): Cell => ({ colour: values ? colourOf(s, range, values) : -1, dim: !shown[i], simulated: s.node.simulated, cordoned: s.node.cordoned }));
@@ -218,7 +221,7 @@ function Canvas({ spots, shown, feature, range, values, show }: { spots: Spot[];
     e.preventDefault();
   };
   return (
-    <div class="map-box" ref={box}>
+    <div class="map-box" ref={box} style={tall > 0 ? { minHeight: `${tall}px` } : {}}>
       <canvas ref={canvas} class="map" tabIndex={0} role="application" aria-roledescription="map of nodes" onKeyDown={onKey}
         aria-label={`${plural(spots.length, "node")}, coloured by ${title(feature.name)}. Arrow keys go from node to node, Enter opens one, plus and minus zoom. The table shows the same.`} />
       <div class="hidden" aria-live="polite">{spot ? `${spot.node.node}, ${show(spot)}${spot.node.simulated ? ", simulated" : ""}` : ""}</div>
@@ -297,10 +300,10 @@ function Legend({ feature, spots, shown, range, values }: { feature: Feature; sp
         <p class="chips">
           {!values?.categories && present.length > 0 && <span>median <b class="num">{value(q(0.5), feature.unit)}</b></span>}
           {!values?.categories && present.length > 0 && <span>highest <b class="num">{value(sorted[sorted.length - 1], feature.unit)}</b></span>}
-          <span><b class="num">{present.length}</b> of {plural(seen.length, "node")} with a value</span>
-          {none > 0 && <span><i class="cell none" /> {none} without a value</span>}
-          {old > 0 && <span><i class="cell old" /> {old} too old</span>}
-          {simulated > 0 && <span><i class="cell sim" /> {simulated === seen.length ? "all" : simulated} simulated</span>}
+          <span><b class="num">{count(present.length)}</b> of {plural(seen.length, "node")} with a value</span>
+          {none > 0 && <span><i class="cell none" /> {count(none)} without a value</span>}
+          {old > 0 && <span><i class="cell old" /> {count(old)} too old</span>}
+          {simulated > 0 && <span><i class="cell sim" /> {simulated === seen.length ? "all" : count(simulated)} simulated</span>}
         </p>
       </div>
     </footer>
@@ -314,9 +317,9 @@ function Table({ spots, feature, show, range }: { spots: Spot[]; feature: Featur
   const sorted = useMemo(() => [...spots].sort((a, b) => (Number.isNaN(a.value) ? 1 : 0) - (Number.isNaN(b.value) ? 1 : 0) || b.value - a.value || (a.node.node < b.node.node ? -1 : 1)), [spots]);
   if (sorted.length === 0) return <Empty title="No node is meant by the filter" />;
   return (
-    <div class="panel table-box" tabIndex={0} role="region" aria-label="Nodes">
+    <div class="panel table-box" tabIndex={0} role="group" aria-label="Nodes">
       <table class="table">
-        <thead><tr><th scope="col">Node</th><th scope="col" class="right">{title(feature.name)}</th><th scope="col" class="wide-only" aria-label="Share of the range" /><th scope="col">Accelerators</th><th scope="col" class="wide-only">Group</th><th scope="col" class="wide-only">Rack</th><th scope="col" class="right">Age</th></tr></thead>
+        <thead><tr><th scope="col">Node</th><th scope="col" class="right">{title(feature.name)}</th><th scope="col" class="wide-only"><span class="hidden">Share of the range</span></th><th scope="col">Accelerators</th><th scope="col" class="wide-only">Group</th><th scope="col" class="wide-only">Rack</th><th scope="col" class="right">Age</th></tr></thead>
         <tbody>
           {sorted.slice(0, shown).map((s) => (
             <tr key={s.node.node}>

@@ -1,7 +1,7 @@
 // The drawing of the map: one canvas, drawn when something changed. Cells of one colour are
 // filled together, so that ten thousand of them cost a few milliseconds.
 
-import { cellAt, cornerOf, head, type Layout } from "../lib/layout";
+import { cellAt, cornerOf, type Layout } from "../lib/layout";
 
 export interface Cell {
   colour: number; // step of the ramp; -1: no value, -2: too old
@@ -32,7 +32,7 @@ const closest = 24; // times as large as fits
 
 export class MapView {
   private readonly ctx: CanvasRenderingContext2D;
-  private layout: Layout = { pitch: 8, gap: 1, blocks: [], width: 0, height: 0 };
+  private layout: Layout = { pitch: 8, gap: 1, head: 22, dense: false, blocks: [], width: 0, height: 0 };
   private cells: Cell[] = [];
   private notes = new Map<string, string>(); // behind the titles of blocks
   private look: Look | undefined;
@@ -165,7 +165,7 @@ export class MapView {
       const bx = b.x * scale + this.x, by = b.y * scale + this.y;
       if (bx > this.width || by > this.height || bx + b.w * scale < 0 || by + b.h * scale < 0) continue;
       this.title(b.name, b.count, bx, by, b.w * scale);
-      const top = by + head * scale;
+      const top = by + layout.head * scale;
       for (let i = 0; i < b.count; i++) {
         const x = bx + (i % b.columns) * pitch, y = top + Math.floor(i / b.columns) * pitch;
         if (x > this.width || y > this.height || x + pitch < 0 || y + pitch < 0) continue;
@@ -206,12 +206,13 @@ export class MapView {
 
   private title(name: string, count: number, x: number, y: number, width: number): void {
     const { ctx, look, scale } = this;
-    const px = Math.min(15, 12 * Math.sqrt(scale));
-    const base = y + head * scale - 7 * Math.min(scale, 1.6);
+    const { head, dense } = this.layout;
+    const px = Math.min(15, (dense ? 10 : 12) * Math.sqrt(scale));
+    const base = y + head * scale - (dense ? 4 : 7) * Math.min(scale, 1.6);
     ctx.font = `600 ${px}px ${look!.font}`;
     ctx.fillStyle = look!.text;
     let text = name === "" ? "without" : name;
-    const note = this.notes.get(name) ?? String(count);
+    const note = dense && scale < 2 ? "" : (this.notes.get(name) ?? String(count));
     const room = width - note.length * px * 0.62 - 8;
     if (ctx.measureText(text).width > room) {
       while (text.length > 3 && ctx.measureText(`${text}…`).width > room) text = text.slice(0, -1);

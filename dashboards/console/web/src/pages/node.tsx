@@ -87,7 +87,7 @@ function Devices({ n }: { n: NodeDetail }): JSX.Element {
   };
   return (
     <Panel title="Devices" note={plural(n.devices.length, "accelerator")}>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Devices">
+      <div class="scroll" tabIndex={0} role="group" aria-label="Devices">
         <table class="table">
           <thead><tr><th scope="col">Device</th><th scope="col">Busy</th><th scope="col">Memory</th><th scope="col" class="right">Temperature</th><th scope="col" class="right">Power</th><th scope="col" class="wide-only">Where</th></tr></thead>
           <tbody>
@@ -115,7 +115,7 @@ function NodeTasks({ name }: { name: string }): JSX.Element {
     <Panel title="Tasks" note={<a href={href(["tasks"], { node: name })}>timeline</a>}>
       <Show asked={tasks} what="Tasks">
         {(t) => t.tasks.length === 0 ? <Empty title="No task was on this node within the hour" /> : (
-          <div class="scroll" tabIndex={0} role="region" aria-label="Tasks on this node">
+          <div class="scroll" tabIndex={0} role="group" aria-label="Tasks on this node">
             <table class="table">
               <thead><tr><th scope="col">Task</th><th scope="col">State</th><th scope="col">Tenant</th><th scope="col" class="right">Since</th></tr></thead>
               <tbody>{t.tasks.slice(0, 12).map((x) => (
@@ -138,7 +138,7 @@ function Targets({ n }: { n: NodeDetail }): JSX.Element {
   return (
     <Panel title="Scraped targets" note="over 10 minutes">
       {n.targets.length === 0 ? <Empty title="No record came within 10 minutes" /> : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Targets">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Targets">
           <table class="table">
             <thead><tr><th scope="col">Target</th><th scope="col">State</th><th scope="col" class="right">Samples</th><th scope="col" class="right">Last</th></tr></thead>
             <tbody>{n.targets.map((t) => (

@@ -11,7 +11,8 @@ import { RangeChoice, rangeOfPlace } from "./range";
 import { StateBadge, stateText } from "./taskparts";
 
 const states = ["submitted", "queued", "scheduled", "started", "evicted", "cancelled", "failed", "finished"];
-const most = 500;
+const most = 500; // tasks of an answer
+const first = 60; // of them, on the page before somebody asks for more
 
 export function TasksPage({ place }: { place: Place }): JSX.Element {
   const range = rangeOfPlace(place), get = (k: string): string => place.query.get(k) ?? "";
@@ -55,7 +56,7 @@ export function TasksPage({ place }: { place: Place }): JSX.Element {
 
 function Timeline({ data }: { data: Tasks }): JSX.Element {
   const from = Date.parse(data.from), to = Date.parse(data.to);
-  const [open, setOpen] = useState<string | null>(null);
+  const [open, setOpen] = useState<string | null>(null), [rows, more] = useState(first);
   const ticks = axis(from, to, 6), at = (t: number): number => (100 * (Math.max(from, Math.min(to, t)) - from)) / (to - from);
   const of = (want: (t: Task) => boolean): number => data.tasks.filter(want).length;
   const broken = data.tasks.reduce((n, t) => n + t.breaks.length, 0);
@@ -70,17 +71,17 @@ function Timeline({ data }: { data: Tasks }): JSX.Element {
       </dl>
       <Panel title="Timeline" note={data.more ? `the ${count(data.tasks.length)} that changed last; filter to see others` : plural(data.tasks.length, "task")}>
         <ul class="key" aria-label="What the bars mean">
-          {(["waiting", "running", "done", "failed", "evicted"] as const).map((k) => <li key={k}><i class={`bar ${k}`} />{({ waiting: "waiting", running: "running", done: "finished", failed: "failed or cancelled", evicted: "evicted, waits again" })[k]}</li>)}
+          {(["waiting", "placed", "running", "done", "failed", "evicted"] as const).map((k) => <li key={k}><i class={`bar ${k}`} />{({ waiting: "waiting", placed: "placed, not started", running: "running", done: "finished", failed: "failed or cancelled", evicted: "evicted, waits again" })[k]}</li>)}
           <li><i class="break" />promise broken</li>
           <li><i class="due" />deadline</li>
         </ul>
         <div class="timeline">
           <div class="row axis" aria-hidden="true"><span /><span class="lane">{ticks.map((t) => <span key={t} class="tick num" style={{ left: `${at(t)}%` }}>{to - from > 2 * 86_400_000 ? stamp(t).slice(5, 10) : clock(t).slice(0, 5)}</span>)}</span></div>
-          {data.tasks.map((t) => {
+          {data.tasks.slice(0, rows).map((t) => {
             const id = `${t.cluster}/${t.task}`;
             return (
               <div key={id} class={`task ${open === id ? "open" : ""}`}>
-                <button type="button" class="row" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)} aria-label={spoken(t)}>
+                <button type="button" class="row" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)}>
                   <span class="name"><span class="clip" title={t.name || t.task}>{t.name || t.task}</span><span class="muted clip">{[t.tenant, t.queue].filter(Boolean).join(" · ")}</span></span>
                   <span class="lane" aria-hidden="true">
                     {ticks.map((x) => <i key={x} class="grid" style={{ left: `${at(x)}%` }} />)}
@@ -88,19 +89,21 @@ function Timeline({ data }: { data: Tasks }): JSX.Element {
                     {t.deadline !== null && Date.parse(t.deadline) >= from && Date.parse(t.deadline) <= to && <i class="due" style={{ left: `${at(Date.parse(t.deadline))}%` }} />}
                     {t.breaks.filter((b) => Date.parse(b.time) >= from && Date.parse(b.time) <= to).map((b) => <i key={b.kind} class="break" style={{ left: `${at(Date.parse(b.time))}%` }} title={`${title(b.kind)} broken`} />)}
                   </span>
-                  <span class="end"><StateBadge state={t.state} /></span>
+                  <span class="end"><StateBadge state={t.state} /><span class="hidden">{spoken(t)}</span></span>
                 </button>
                 {open === id && <Details t={t} />}
               </div>
             );
           })}
         </div>
+        {rows < data.tasks.length && <button type="button" class="more" onClick={() => more(rows + first)}>Show more: {count(data.tasks.length - rows)} are left</button>}
       </Panel>
     </>
   );
 }
 
-const spoken = (t: Task): string => `${t.name || t.task}, ${stateText(t.state)}${t.node ? ` on ${t.node}` : ""}${t.tenant ? `, tenant ${t.tenant}` : ""}${t.breaks.length > 0 ? `, ${plural(t.breaks.length, "broken promise", "broken promises")}` : ""}`;
+/** What the bar shows, in words. */
+const spoken = (t: Task): string => `${t.node ? ` on ${t.node}` : ""}${t.breaks.length > 0 ? `, ${plural(t.breaks.length, "broken promise", "broken promises")}` : ""}`;
 
 function Details({ t }: { t: Task }): JSX.Element {
   const at = (s: string | null): string => (s === null ? "–" : stamp(Date.parse(s)));

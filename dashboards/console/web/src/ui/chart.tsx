@@ -35,7 +35,7 @@ export function Chart({ title, unit, data, names, zero = true, top, height = 150
       scales: { x: { time: true }, y: { range: (_u, lo, hi) => axisRange(lo, hi, zero, top) } },
       axes: [
         { ...axis, size: 26, space: 70, values: (_u, ticks) => ticks.map((t, i) => tick(t, ticks[i + 1] ?? ticks[i - 1] ?? t)) },
-        { ...axis, size: 62, gap: 6, space: 34, values: (_u, ticks) => ticks.map((t) => value(t, unit)) },
+        { ...axis, size: 62, gap: 6, space: 34, ...stepsOf(unit), values: (_u, ticks) => ticks.map((t) => value(t, unit)) },
       ],
       series: [{}, ...names.map((label, i) => ({
         label, stroke: v(`--c${i % 8}`), width: 1.6, points: { show: false }, ...(names.length === 1 ? { fill: v("--c0-fill") } : {}),
@@ -72,6 +72,13 @@ export function Chart({ title, unit, data, names, zero = true, top, height = 150
       {data.cut > 0 && <p class="muted small">{data.cut} more series are not drawn.</p>}
     </figure>
   );
+}
+
+/** Ticks that read well in the unit: minutes and hours, powers of two. */
+function stepsOf(unit: string): { incrs?: number[] } {
+  if (unit === "seconds") return { incrs: [...[1, 2, 5].flatMap((m) => [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1].map((p) => m * p)), 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000, 31_536_000].sort((a, b) => a - b) };
+  if (unit === "bytes" || unit === "bytes_per_second") return { incrs: Array.from({ length: 60 }, (_, i) => 2 ** i) };
+  return {};
 }
 
 function axisRange(lo: number | null, hi: number | null, zero: boolean, top: number | undefined): [number, number] {

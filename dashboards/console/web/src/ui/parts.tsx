@@ -47,7 +47,7 @@ export function Stat({ label, value, note, tone }: { label: string; value: Compo
     <div class={`stat ${tone ?? ""}`}>
       <dt>{label}</dt>
       <dd>{value}</dd>
-      {note !== undefined && <span class="muted">{note}</span>}
+      {note !== undefined && note !== "" && note !== false && <dd class="note">{note}</dd>}
     </div>
   );
 }
