@@ -68,13 +68,12 @@ func manyNodesAPI(t *testing.T) http.Handler {
 		<-done
 		<-done
 	})
-	mux := http.NewServeMux()
-	mux.Handle("/", rest)
-	mux.Handle("/v1/snapshot", whole.Handler())
-	mux.Handle(web.Prefix, page)
-	for _, path := range console.Routes {
-		mux.Handle(path, console.New(rows, console.Options{Log: log}))
+	mux := console.New(rows, console.Options{Log: log})
+	mux.Mount(web.Prefix, page)
+	for _, path := range []string{"/v1/snapshot", "/v1/watch"} {
+		mux.Mount(path, whole.Handler())
 	}
+	mux.Mount("/", rest)
 	return mux
 }
 

@@ -24,8 +24,7 @@ export async function visit(name, { size = desktop, scheme = "dark", allowed = [
   const page = await context.newPage(), wrong = [], asked = [];
   page.setDefaultTimeout(30_000);
   await page.addInitScript(() => document.addEventListener("securitypolicyviolation", (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`)));
-  // A server without the watch stream is polled.
-  page.on("console", (m) => m.type() === "error" && !m.location().url.includes("/v1/watch") && wrong.push(`console: ${m.text()} ${m.location().url}`));
+  page.on("console", (m) => m.type() === "error" && wrong.push(`console: ${m.text()} ${m.location().url}`));
   page.on("pageerror", (e) => wrong.push(`error: ${e.message}`));
   page.on("request", (r) => {
     asked.push(r.url());

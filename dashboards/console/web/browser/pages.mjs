@@ -49,6 +49,18 @@ await visit("the map says what the API says", {}, async (page) => {
   await chips.getByText(new RegExp(`of ${nodes.length - simulated} nodes? with a value`)).waitFor();
 });
 
+await visit("the map follows the watch stream", {}, async (page, { asked }) => {
+  await page.goto(`${base}/console/`);
+  await pages[0].rest(page);
+  await page.locator(".live.on").waitFor();
+  const before = asked.filter((u) => u.includes("/v1/snapshot")).length;
+  await page.waitForTimeout(12_000); // a version and more
+  assert.equal(asked.filter((u) => u.includes("/v1/snapshot")).length, before, "a snapshot was asked for beside the stream");
+  assert.equal(asked.filter((u) => u.includes("/v1/watch")).length, 1);
+  await page.getByRole("link", { name: "Decisions" }).click();
+  await page.getByText("every 10 s").waitFor();
+});
+
 await visit("a pointer reads a node and opens it", {}, async (page) => {
   await page.goto(`${base}/console/`);
   await pages[0].rest(page);

@@ -55,9 +55,6 @@ function App(): JSX.Element {
     loginNeeded.addEventListener("login", needed);
     return () => loginNeeded.removeEventListener("login", needed);
   }, []);
-  useEffect(() => {
-    if (!locked) pulse.start();
-  }, [locked, entry]);
   const at = page(place);
   useEffect(() => {
     document.title = `${locked ? "Sign in" : at.title} · Sextant`;

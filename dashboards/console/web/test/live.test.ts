@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backoff, EventReader } from "../src/lib/live";
+import { backoff } from "../src/lib/live";
 import { matches, wordsOf } from "../src/lib/data";
 import { fill, type Values } from "../src/lib/matrix";
 import type { Node } from "../src/lib/model";
 import { href, parse } from "../src/lib/url";
-
-test("events are counted however the stream is cut", () => {
-  const text = ": hello\n\nevent: tick\ndata: {}\n\ndata: 1\r\n\r\n";
-  for (const n of [1, 3, 7, text.length]) {
-    const r = new EventReader();
-    let seen = 0;
-    for (let i = 0; i < text.length; i += n) seen += r.push(text.slice(i, i + n));
-    assert.equal(seen, 2, `cut to ${n}`);
-  }
-});
 
 test("waiting doubles and ends at a minute or so", () => {
   assert.deepEqual([1, 2, 3, 10, 100].map((n) => backoff(n, 0.5)), [2000, 4000, 8000, 60_000, 60_000]);

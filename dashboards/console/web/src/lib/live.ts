@@ -4,6 +4,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, openStream } from "./api";
+import type { Snapshot } from "./snapshot";
+import { changed, Frames } from "./watch";
 
 export interface Asked<T> {
   data: T | undefined;
@@ -76,14 +78,21 @@ export function useAsk<T>(key: string | null, ask: (signal: AbortSignal) => Prom
   };
 }
 
-/** The watch stream: an event "tick" for each version that the server publishes. */
+/**
+ * The watch stream of a service: it keeps the newest version of its matrix, and an event "tick"
+ * tells of each. Where there is no stream, pages ask by themselves.
+ */
 class Pulse extends EventTarget {
   live = false;
+  snapshot: Snapshot | undefined; // of the service, while live
   readonly period = 10_000; // ms between two ticks
+  private service = "";
   private stop: AbortController | undefined;
 
-  start(): void {
-    if (this.stop) return;
+  start(service: string): void {
+    if (this.stop && service === this.service) return;
+    this.end();
+    this.service = service;
     this.stop = new AbortController();
     void this.follow(this.stop.signal);
   }
@@ -91,50 +100,43 @@ class Pulse extends EventTarget {
   end(): void {
     this.stop?.abort();
     this.stop = undefined;
-    this.becomes(false);
+    this.becomes(undefined);
   }
 
-  private becomes(live: boolean): void {
-    if (this.live === live) return;
-    this.live = live;
-    this.dispatchEvent(new Event("state"));
+  private becomes(snapshot: Snapshot | undefined): void {
+    const live = snapshot !== undefined;
+    this.snapshot = snapshot;
+    if (this.live !== live) {
+      this.live = live;
+      this.dispatchEvent(new Event("state"));
+    }
+    if (live) this.dispatchEvent(new Event("tick"));
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted; failures++) {
       try {
-        const reader = (await openStream("/v1/watch?service=node_state&values=none", signal)).getReader();
-        const events = new EventReader(), text = new TextDecoder();
-        failures = 0;
-        this.becomes(true);
+        const reader = (await openStream(`/v1/watch?service=${encodeURIComponent(this.service)}&format=raw`, signal)).getReader();
+        const frames = new Frames();
         for (;;) {
           const { done, value } = await reader.read();
           if (done) break;
-          if (events.push(text.decode(value, { stream: true })) > 0) this.dispatchEvent(new Event("tick"));
+          for (const frame of frames.push(value)) {
+            const next = changed(this.snapshot, frame);
+            if (next === this.snapshot || signal.aborted) continue;
+            failures = 0;
+            this.becomes(next);
+          }
         }
       } catch (e) {
         if (signal.aborted) return;
         // A server without the stream, or a caller who may not have it: pages poll.
-        if (e instanceof ApiError && e.status >= 400 && e.status < 500 && e.status !== 429) {
-          this.becomes(false);
-          return;
-        }
+        if (e instanceof ApiError && e.status >= 400 && e.status < 500 && e.status !== 429) return this.becomes(undefined);
       }
-      this.becomes(false);
-      failures++;
-      await new Promise((resolve) => setTimeout(resolve, backoff(failures)));
+      if (signal.aborted) return;
+      this.becomes(undefined);
+      await new Promise((resolve) => setTimeout(resolve, backoff(failures + 1)));
     }
-  }
-}
-
-/** Counts the events of a stream of text/event-stream; comments and half events are none. */
-export class EventReader {
-  private rest = "";
-  push(text: string): number {
-    this.rest += text.replace(/\r\n?/g, "\n");
-    const blocks = this.rest.split("\n\n");
-    this.rest = blocks.pop() ?? "";
-    return blocks.filter((b) => b.split("\n").some((line) => line.startsWith("data:"))).length;
   }
 }
 

@@ -3,7 +3,8 @@
 
 import { ApiError, getBytes, getJSON, postJSON } from "./api";
 import type { Feature, Online } from "./model";
-import { column, decodeSnapshot, Status, type Snapshot } from "./snapshot";
+import { pulse } from "./live";
+import { column, decodeSnapshot, Status } from "./snapshot";
 
 export interface Values {
   nodes: string[];
@@ -20,7 +21,6 @@ interface Services {
 
 let services: Promise<Services> | undefined;
 let missing = false; // the server has no snapshots
-let kept: { ref: string; at: number; snapshot: Promise<Snapshot> } | undefined;
 
 /** The values of a feature for every node; nodes are those to look up where there is no snapshot. */
 export async function valuesOf(f: Feature, nodes: readonly string[], signal: AbortSignal): Promise<Values> {
@@ -36,18 +36,20 @@ export async function valuesOf(f: Feature, nodes: readonly string[], signal: Abo
   return lookUp(f, nodes, signal);
 }
 
-async function fromSnapshot(f: Feature, signal: AbortSignal): Promise<Values | undefined> {
+/** The widest service of nodes that has a feature. */
+export async function serviceOf(f: Feature): Promise<string | undefined> {
   services ??= getJSON<Services>("/v1/services");
   services.catch(() => (services = undefined));
   const list = (await services).services.filter((s) => s.latest && s.join_keys.length === 1 && s.join_keys[0] === "node" && s.features.includes(f.ref));
-  const widest = list.sort((a, b) => b.features.length - a.features.length)[0];
-  if (!widest) return undefined;
-  if (kept?.ref !== widest.ref || Date.now() - kept.at > 2000) {
-    kept = { ref: widest.ref, at: Date.now(), snapshot: getBytes(`/v1/snapshot?service=${encodeURIComponent(widest.ref)}&format=raw`, signal).then(decodeSnapshot) };
-    kept.snapshot.catch(() => (kept = undefined));
-  }
-  const s = await kept.snapshot;
-  const d = s.header.features.findIndex((x) => x.view === `${f.view}@v${f.version}` && (x.name === f.name || x.name.endsWith(`:${f.name}`) || x.name.endsWith(`__${f.name}`)));
+  return list.sort((a, b) => b.features.length - a.features.length)[0]?.name;
+}
+
+async function fromSnapshot(f: Feature, signal: AbortSignal): Promise<Values | undefined> {
+  const service = await serviceOf(f);
+  if (service === undefined) return undefined;
+  const s = pulse.snapshot?.header.service === service ? pulse.snapshot
+    : decodeSnapshot(await getBytes(`/v1/snapshot?service=${encodeURIComponent(service)}&format=raw`, signal));
+  const d = s.header.features.findIndex((x) => x.view === `${f.view}@v${f.version}` && (x.name === f.name || x.name.endsWith(`__${f.name}`)));
   if (d < 0) return undefined;
   return { nodes: s.keys[0] ?? [], ...column(s, d), categories: undefined, from: "snapshot" };
 }

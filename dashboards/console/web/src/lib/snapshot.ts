@@ -8,7 +8,12 @@ export interface SnapshotFeature {
   unit: string;
 }
 
-interface Header {
+export interface Header {
+  kind: "snapshot" | "delta" | "heartbeat" | "end";
+  since?: number; // of a delta: the version that it changes
+  added?: number; // of a delta: rows that are new
+  removed?: number; // of a delta: entities that are gone
+  sections?: { name: string; offset: number }[];
   version: number; // unix ms
   tick: number; // unix ms
   known: number; // unix ms: what was stored by then
@@ -33,40 +38,50 @@ export interface Snapshot {
 /** Feast's FieldStatus numbers. */
 export const Status = { invalid: 0, present: 1, nullValue: 2, notFound: 3, outsideMaxAge: 4 } as const;
 
-export function decodeSnapshot(buf: ArrayBuffer): Snapshot {
+const text = new TextDecoder("utf-8", { fatal: true });
+
+export function decodeHeader(buf: ArrayBuffer): Header {
   const view = new DataView(buf);
-  const text = new TextDecoder("utf-8", { fatal: true });
   if (buf.byteLength < 8 || text.decode(new Uint8Array(buf, 0, 4)) !== "SXS1") throw new Error("snapshot: it does not begin with SXS1");
   const length = view.getUint32(4, true);
   if (8 + length > buf.byteLength) throw new Error(`snapshot: a header of ${length} bytes in ${buf.byteLength}`);
-  const header = JSON.parse(text.decode(new Uint8Array(buf, 8, length))) as Header;
-  const { rows, dims, offsets } = header;
+  return JSON.parse(text.decode(new Uint8Array(buf, 8, length))) as Header;
+}
+
+/** n texts at a place of the file, and where what follows begins. */
+export function decodeTexts(buf: ArrayBuffer, at: number, n: number): { texts: string[]; next: number } {
+  const ends = new Uint32Array(buf, section(buf, "keys", at, 4 * (n + 1)), n + 1);
+  const base = at + 4 * (n + 1), size = ends[n]!;
+  section(buf, "keys", base, size);
+  const texts = new Array<string>(n);
+  for (let i = 0; i < n; i++) {
+    if (ends[i]! > ends[i + 1]! || ends[i + 1]! > size) throw new Error(`snapshot: key ${i} ends at ${ends[i + 1]} of ${size}`);
+    texts[i] = text.decode(new Uint8Array(buf, base + ends[i]!, ends[i + 1]! - ends[i]!));
+  }
+  return { texts, next: (base + size + 63) & ~63 };
+}
+
+/** Checks that a section is within the file. */
+function section(buf: ArrayBuffer, name: string, at: number, size: number): number {
+  if (!Number.isSafeInteger(at) || at % 4 !== 0 || at < 8 || at + size > buf.byteLength) throw new Error(`snapshot: ${name} at ${at} takes ${size} bytes of ${buf.byteLength}`);
+  return at;
+}
+
+export function decodeSnapshot(buf: ArrayBuffer): Snapshot {
+  const header = decodeHeader(buf), { rows, dims, offsets } = header;
   if (!Number.isSafeInteger(rows) || !Number.isSafeInteger(dims) || rows < 0 || dims < 0) throw new Error(`snapshot: ${rows} rows of ${dims}`);
-  const section = (name: string, at: number, size: number): number => {
-    if (!Number.isSafeInteger(at) || at % 4 !== 0 || at < 8 || at + size > buf.byteLength) {
-      throw new Error(`snapshot: ${name} at ${at} takes ${size} bytes of ${buf.byteLength}`);
-    }
-    return at;
-  };
   const keys: string[][] = [];
   let at = offsets.keys;
   for (let k = 0; k < header.join_keys.length; k++) {
-    const ends = new Uint32Array(buf, section("keys", at, 4 * (rows + 1)), rows + 1);
-    const base = at + 4 * (rows + 1), size = ends[rows]!;
-    section("keys", base, size);
-    const names = new Array<string>(rows);
-    for (let i = 0; i < rows; i++) {
-      if (ends[i]! > ends[i + 1]! || ends[i + 1]! > size) throw new Error(`snapshot: key ${i} ends at ${ends[i + 1]} of ${size}`);
-      names[i] = text.decode(new Uint8Array(buf, base + ends[i]!, ends[i + 1]! - ends[i]!));
-    }
-    keys.push(names);
-    at = (base + size + 63) & ~63;
+    const { texts, next } = decodeTexts(buf, at, rows);
+    keys.push(texts);
+    at = next;
   }
   return {
     header, keys,
-    values: new Float32Array(buf, section("values", offsets.values, 4 * rows * dims), rows * dims),
-    status: new Uint8Array(buf, section("status", offsets.status, rows * dims), rows * dims),
-    ages: new Float32Array(buf, section("ages", offsets.ages, 4 * rows * header.views.length), rows * header.views.length),
+    values: new Float32Array(buf, section(buf, "values", offsets.values, 4 * rows * dims), rows * dims),
+    status: new Uint8Array(buf, section(buf, "status", offsets.status, rows * dims), rows * dims),
+    ages: new Float32Array(buf, section(buf, "ages", offsets.ages, 4 * rows * header.views.length), rows * header.views.length),
   };
 }
 

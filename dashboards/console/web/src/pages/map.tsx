@@ -4,8 +4,8 @@ import { ApiError } from "../lib/api";
 import { groupings, matches, useFeaturesOf, useNodes, wordsOf } from "../lib/data";
 import { age, count, plural, title, unitName, value } from "../lib/format";
 import { heightAt, layout, neighbour } from "../lib/layout";
-import { useAsk, useNow } from "../lib/live";
-import { valuesOf, type Values } from "../lib/matrix";
+import { pulse, useAsk, useNow } from "../lib/live";
+import { serviceOf, valuesOf, type Values } from "../lib/matrix";
 import type { Feature, Node } from "../lib/model";
 import { colours, histogram, rangeOf, step, steps, type Range } from "../lib/scale";
 import { Status } from "../lib/snapshot";
@@ -33,6 +33,13 @@ export function MapPage({ place }: { place: Place }): JSX.Element {
   const names = useMemo(() => nodes.data?.nodes.map((n) => n.node) ?? [], [nodes.data]);
   const ready = feature !== undefined && names.length > 0;
   const values = useAsk(ready ? `values ${feature.ref} ${names.length}` : null, (s) => valuesOf(feature!, names, s), 10_000);
+  useEffect(() => {
+    if (!feature) return;
+    let here = true;
+    serviceOf(feature).then((s) => { if (here && s !== undefined) pulse.start(s); }, () => {}); // without it the page polls
+    return () => { here = false; };
+  }, [feature]);
+  useEffect(() => () => pulse.end(), []);
   const grouping = groupings.find((g) => g.value === place.query.get("by")) ?? groupings[0]!;
   const filter = place.query.get("filter") ?? "", table = place.query.get("view") === "table";
   const spots = useMemo(() => spotsOf(nodes.data?.nodes ?? [], values.data, grouping.of), [nodes.data, values.data, grouping]);
