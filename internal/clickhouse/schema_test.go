@@ -38,14 +38,10 @@ func rendered(t *testing.T, n names) string {
 				data = asOfData{viewData: viewData{names: n, v: v}, Sources: sourcesOf(v, true), AsCorrected: true, From: 0, To: 60_000}
 			case strings.Contains(f, "/sla_"):
 				data = breachData{names: n, views: 1, Broken: "    fresh AS (SELECT …) -- queries/sla_broken.sql\n"}
-			case strings.Contains(f, "/console_"):
-				data = consoleData{names: n, Failed: 1, Partial: 2, Seconds: 600}
 			case strings.HasSuffix(f, "queries/feature_profile.sql"), strings.HasSuffix(f, "queries/feature_skew.sql"):
 				data = profileData{viewData{names: n, v: v}}
 			case strings.HasSuffix(f, "task_snapshot_next.sql"):
 				data = nextData{n, derive.At{Tick: 120_000, Known: 130_000}}
-			case strings.Contains(f, "/console_"):
-				data = consoleData{names: n, Failed: 2, Partial: 1, Seconds: 300}
 			case strings.Contains(f, "/report_"):
 				q := &report.Question{GroupBy: []string{"tenant"}}
 				data = reportData{n, report.Query{Question: q, GroupBy: []string{"tenant"}, Where: []report.Filter{{Dimension: "day", Values: []string{"2026-01-01"}}}, Top: 20}}

@@ -736,6 +736,129 @@ ORDER BY (cluster, node, since)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000
 COMMENT 'What Kubernetes said of each node, and since when. Read with FINAL, or through kubernetes_nodes.';
 -- +goose StatementEnd
+---- migrations/00024_feature_faults.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Values that a tick gave and that are stored nowhere, since they were out of the range or the
+-- type of their feature. A replay of the tick writes the same row.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_faults`
+(
+    view LowCardinality(String) COMMENT 'name@version',
+    feature LowCardinality(String),
+    tick DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    source LowCardinality(String) COMMENT 'partition of the stream, or sql',
+    refused UInt64
+)
+ENGINE = ReplacingMergeTree()
+PARTITION BY toYYYYMMDD(tick)
+ORDER BY (view, feature, tick, source)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+COMMENT 'Values that were out of range when they were computed. Read with FINAL.';
+-- +goose StatementEnd
+
+
+
+-- Hours of views whose rows were written after they had been closed: what was measured of them
+-- is measured again.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_changes`
+(
+    view LowCardinality(String) COMMENT 'name@version',
+    hour DateTime('UTC'),
+    at DateTime64(3, 'UTC') COMMENT 'of the last write that is known of'
+)
+ENGINE = ReplacingMergeTree(at)
+PARTITION BY toYYYYMM(hour)
+ORDER BY (view, hour)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Hours of feature views that a backfill, a repair or a push changed. Read with FINAL.';
+-- +goose StatementEnd
+---- migrations/00025_feature_profiles.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What the values of each feature were in each hour. A row is computed from the rows of the hour
+-- and replaces the one before, so it counts nothing twice. buckets and counts are a
+-- histogram of logarithmic buckets that adds up exactly: bucket 0 is the value 0; 16001 + k holds
+-- the values in (2^((k-1)/32), 2^(k/32)], k from -16000 to 16000, and -(16001 + k) their
+-- negatives. Of a feature of strings a bucket is a hash of the value.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_profiles`
+(
+    view LowCardinality(String) COMMENT 'name@version',
+    feature LowCardinality(String),
+    hour DateTime('UTC'),
+    rows UInt64 COMMENT 'of the view, each once, as corrected',
+    entities UInt64 COMMENT 'that have rows, to 1 %',
+    ticks UInt32 COMMENT 'that have rows',
+    nulls UInt64 COMMENT 'rows without a value',
+    outside UInt64 COMMENT 'values that are stored and out of the range as it is defined now',
+    refused UInt64 COMMENT 'values that were out of range when they were computed, and are NULL',
+    newest DateTime64(3, 'UTC') COMMENT 'tick of the last value; 1970 where there is none',
+    lowest Float64 COMMENT 'of the values; 0 where there are none, as for strings',
+    highest Float64,
+    total Float64,
+    text UInt8 COMMENT '1: of strings',
+    buckets Array(Int16) CODEC(Delta, ZSTD(1)),
+    counts Array(UInt64) CODEC(ZSTD(1)),
+    stored UInt64 COMMENT 'rows in the tables, copies among them, when it was made',
+    made DateTime64(3, 'UTC') COMMENT 'when'
+)
+ENGINE = ReplacingMergeTree(made)
+PARTITION BY toYYYYMM(hour)
+ORDER BY (view, feature, hour)
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1
+COMMENT 'Values of each feature by hour. Read through feature_quality and feature_drift.';
+-- +goose StatementEnd
+
+
+
+-- Hours that others are compared with. The values of the hours fall into bins about as
+-- often as into each other; the last bin is rows without a value.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_baselines`
+(
+    baseline LowCardinality(String),
+    view LowCardinality(String) COMMENT 'name@version',
+    feature LowCardinality(String),
+    since DateTime('UTC') COMMENT 'first hour',
+    until DateTime('UTC') COMMENT 'the hour after the last',
+    hours UInt32 COMMENT 'between, that have rows',
+    edges Array(Int16) COMMENT 'highest bucket of each bin of values but the last',
+    expected Array(UInt64) COMMENT 'rows in each bin',
+    at DateTime64(3, 'UTC') DEFAULT now64(3),
+    who String,
+    removed UInt8
+)
+ENGINE = ReplacingMergeTree(at)
+ORDER BY (baseline, view, feature)
+COMMENT 'What feature_drift compares with. Read with FINAL, where removed = 0.';
+-- +goose StatementEnd
+
+
+
+-- What was served of each hour, beside what is stored of it now.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`feature_skews`
+(
+    view LowCardinality(String) COMMENT 'name@version',
+    feature LowCardinality(String),
+    hour DateTime('UTC') COMMENT 'of the ticks that were served',
+    compared UInt64 COMMENT 'values in served_features',
+    different UInt64 COMMENT 'of them, the row as known then has another',
+    corrected UInt64 COMMENT 'of them, the row as corrected has another',
+    missing UInt64 COMMENT 'of them, no row is stored',
+    largest Float64 COMMENT 'difference of numbers, as corrected',
+    made DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree(made)
+PARTITION BY toYYYYMM(hour)
+ORDER BY (view, feature, hour)
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1
+COMMENT 'Served values beside stored ones. Read through feature_skew.';
+-- +goose StatementEnd
 ---- migrations/00026_rollups.sql
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -1160,6 +1283,60 @@ LEFT JOIN
     GROUP BY tenant, queue
 ) AS t ON t.tenant = n.tenant AND t.queue = n.queue
 SETTINGS join_use_nulls = 1
+---- views/feature_drift.sql
+-- How far the values of each hour are from those of a baseline: the population stability index
+-- over the baseline's bins, sum((q - p) * ln(q / p)), with p and q the shares of each bin in the
+-- baseline and the hour, half a row added to each bin. docs/feature-quality.md.
+CREATE OR REPLACE VIEW `sextant`.feature_drift AS
+SELECT
+    baseline,
+    view,
+    feature,
+    hour,
+    rows,
+    expected,
+    arrayPushBack(
+        arrayMap((low, high) -> arraySum((x, n) -> if(x > low AND x <= high, n, 0), buckets, counts), arrayPushFront(edges, toInt16(-32768)), arrayPushBack(edges, toInt16(32766))),
+        nulls) AS actual,
+    arraySum(
+        (p, q) -> (q - p) * log(q / p),
+        arrayMap(n -> (n + 0.5) / (arraySum(expected) + 0.5 * length(expected)), expected),
+        arrayMap(n -> (n + 0.5) / (arraySum(actual) + 0.5 * length(actual)), actual)) AS psi
+FROM
+(
+    SELECT b.baseline AS baseline, p.view AS view, p.feature AS feature, p.hour AS hour, p.rows AS rows, p.nulls AS nulls,
+        p.buckets AS buckets, p.counts AS counts, b.edges AS edges, b.expected AS expected
+    FROM `sextant`.feature_profiles AS p FINAL
+    INNER JOIN (SELECT * FROM `sextant`.feature_baselines FINAL WHERE removed = 0) AS b ON b.view = p.view AND b.feature = p.feature
+)
+COMMENT 'Population stability index of each feature and hour against each baseline'
+---- views/feature_quality.sql
+-- What the values of each feature were, hour by hour: docs/feature-quality.md. Quantiles are
+-- those of the histogram, within 1.1 % of the value of that rank.
+CREATE OR REPLACE VIEW `sextant`.feature_quality AS
+SELECT
+    view,
+    feature,
+    hour,
+    rows,
+    entities,
+    ticks,
+    nulls,
+    if(rows = 0, 0, nulls / rows) AS null_ratio,
+    outside + refused AS out_of_range,
+    if(out_of_range = 0, 0, out_of_range / (rows - nulls + refused)) AS out_of_range_ratio,
+    if(nulls = rows, NULL, newest) AS newest_value,
+    if(nulls = rows, NULL, dateDiff('millisecond', newest, toDateTime64(hour, 3, 'UTC') + INTERVAL 1 HOUR) / 1000) AS freshness_seconds,
+    if(text OR nulls = rows, NULL, lowest) AS min,
+    if(text OR nulls = rows, NULL, highest) AS max,
+    if(text OR nulls = rows, NULL, total / (rows - nulls)) AS mean,
+    least(greatest(multiIf(text OR nulls = rows, NULL, arrayElement(buckets, arrayFirstIndex(c -> c >= 0.05 * arraySum(counts), arrayCumSum(counts))) = 0, 0, sign(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.05 * arraySum(counts), arrayCumSum(counts)))) * exp2((abs(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.05 * arraySum(counts), arrayCumSum(counts)))) - 16001) / 32) * 2 / (1 + exp2(1 / 32))), min), max) AS p05,
+    least(greatest(multiIf(text OR nulls = rows, NULL, arrayElement(buckets, arrayFirstIndex(c -> c >= 0.5 * arraySum(counts), arrayCumSum(counts))) = 0, 0, sign(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.5 * arraySum(counts), arrayCumSum(counts)))) * exp2((abs(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.5 * arraySum(counts), arrayCumSum(counts)))) - 16001) / 32) * 2 / (1 + exp2(1 / 32))), min), max) AS p50,
+    least(greatest(multiIf(text OR nulls = rows, NULL, arrayElement(buckets, arrayFirstIndex(c -> c >= 0.95 * arraySum(counts), arrayCumSum(counts))) = 0, 0, sign(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.95 * arraySum(counts), arrayCumSum(counts)))) * exp2((abs(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.95 * arraySum(counts), arrayCumSum(counts)))) - 16001) / 32) * 2 / (1 + exp2(1 / 32))), min), max) AS p95,
+    least(greatest(multiIf(text OR nulls = rows, NULL, arrayElement(buckets, arrayFirstIndex(c -> c >= 0.99 * arraySum(counts), arrayCumSum(counts))) = 0, 0, sign(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.99 * arraySum(counts), arrayCumSum(counts)))) * exp2((abs(arrayElement(buckets, arrayFirstIndex(c -> c >= 0.99 * arraySum(counts), arrayCumSum(counts)))) - 16001) / 32) * 2 / (1 + exp2(1 / 32))), min), max) AS p99,
+    made
+FROM `sextant`.feature_profiles FINAL
+COMMENT 'Null rate, freshness, range violations and distribution of each feature by hour'
 ---- views/feature_registry.sql
 -- The newest event of each version of a feature view or service.
 CREATE OR REPLACE VIEW `sextant`.feature_registry AS
@@ -1180,6 +1357,12 @@ FROM
     GROUP BY kind, name, version
 )
 COMMENT 'Feature views and services as they are in force, or retired'
+---- views/feature_skew.sql
+-- What was served beside what is stored, hour by hour: docs/feature-quality.md.
+CREATE OR REPLACE VIEW `sextant`.feature_skew AS
+SELECT view, feature, hour, compared, different, corrected, missing, (different + missing) / compared AS skew_ratio, (corrected + missing) / compared AS corrected_ratio, largest, made
+FROM `sextant`.feature_skews FINAL
+COMMENT 'Served values that differ from the stored ones, by feature and hour'
 ---- views/freshness.sql
 -- Per node: how old the newest of its records is, and where the time went. A scrape waits
 -- for Kafka (transport) and then for the store (storage).
@@ -2341,6 +2524,107 @@ FROM
 ) AS s
 LEFT JOIN (SELECT id, anyLast(node) AS node FROM `sextant`.series GROUP BY id) AS n ON n.id = s.series
 GROUP BY node
+---- queries/feature_profile.sql
+-- Measures the features of one hour of a view: one scan of its tables, another of their keys, and
+-- memory for the buckets that occur. A NaN, an infinity and an empty string are no value. Small
+-- blocks: each row becomes as many as there are features.
+INSERT INTO `sextant`.feature_profiles (view, feature, hour, rows, entities, ticks, nulls, outside, refused, newest, lowest, highest, total, text, buckets, counts, stored, made)
+WITH
+(
+    SELECT (uniq(entity), uniqExact(tick))
+    FROM
+    (
+        SELECT cityHash64(`node`) AS entity, tick FROM `sextant`.`features_node_test_v1` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
+        UNION ALL
+        SELECT cityHash64(`node`) AS entity, tick FROM `sextant`.`features_node_test_v1_corrected` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
+    )
+) AS seen
+SELECT
+    'node_test@v1', p.name, {hour:DateTime('UTC')}, p.rows, seen.1, seen.2, p.nulls, p.outside, f.refused, p.newest,
+    if(p.text, 0, p.lowest), if(p.text, 0, p.highest), if(p.text, 0, p.total), p.text, p.sketch.1, p.sketch.2, {stored:UInt64}, now64(3)
+FROM
+(
+    SELECT
+        ['busy', 'load', 'cores', 'up', 'kernel'][i] AS name,
+        [0, 0, 0, 0, 1][i] AS text,
+        sum(n) AS rows,
+        sumIf(n, bucket = 32767) AS nulls,
+        sumIf(n, out AND NOT text) AS outside,
+        maxIf(g.newest, bucket != 32767) AS newest,
+        minIf(g.lowest, bucket != 32767) AS lowest,
+        maxIf(g.highest, bucket != 32767) AS highest,
+        sumIf(g.total, bucket != 32767) AS total,
+        sumMapIf([bucket], [n], bucket != 32767) AS sketch
+    FROM
+    (
+        SELECT
+            i,
+            multiIf(
+                NOT isFinite(x), 32767,
+                is_text, toInt16(ifNotFinite(x, 0)),
+                x = 0, 0,
+                sign(x) * (16001 + greatest(least(ceil(log2(abs(ifNotFinite(x, 1))) * 32), 16000), -16000)))::Int16 AS bucket,
+            isFinite(x) AND (x < low OR x > high) AS out,
+            count() AS n,
+            max(tick) AS newest,
+            min(x) AS lowest,
+            max(x) AS highest,
+            sum(x) AS total
+        FROM
+        (
+            SELECT tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
+            FROM `sextant`.`features_node_test_v1_corrected` FINAL
+            WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR
+            UNION ALL
+            SELECT tick, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), if(ifNull(toString(`kernel`), '') = '', nan, toFloat64(cityHash64(ifNull(toString(`kernel`), '')) % 1024))] AS xs
+            FROM `sextant`.`features_node_test_v1` FINAL
+            WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR AND (`node`, tick) GLOBAL NOT IN (SELECT `node`, tick FROM `sextant`.`features_node_test_v1_corrected` WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR)
+        )
+        ARRAY JOIN xs AS x, [1, 2, 3, 4, 5]::Array(UInt16) AS i, [-inf, -inf, -inf, -inf, -inf]::Array(Float64) AS low, [inf, inf, inf, inf, inf]::Array(Float64) AS high, [0, 0, 0, 0, 1]::Array(UInt8) AS is_text
+        GROUP BY i, bucket, out
+    ) AS g
+    GROUP BY i
+) AS p
+LEFT JOIN
+(
+    SELECT feature, sum(refused) AS refused FROM `sextant`.feature_faults FINAL WHERE view = 'node_test@v1' AND tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR GROUP BY feature
+) AS f ON f.feature = p.name
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_block_size = 8192
+---- queries/feature_skew.sql
+-- Compares what was served of the ticks of one hour with the rows of the view: as known then, and
+-- as corrected. NULL_VALUE was served with the default beside it, which is no value.
+INSERT INTO `sextant`.feature_skews (view, feature, hour, compared, different, corrected, missing, largest)
+WITH
+    served AS
+    (
+        SELECT entity, tick, f AS feature, if(status = 'PRESENT', v, nan) AS num, if(status = 'PRESENT', x, '') AS text
+        FROM `sextant`.served_features
+        ARRAY JOIN features AS f, values AS v, texts AS x, statuses AS status
+        WHERE view = 'node_test@v1' AND tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR AND status IN ('PRESENT', 'NULL_VALUE')
+    )
+SELECT
+    'node_test@v1', s.feature, {hour:DateTime('UTC')}, count(),
+    countIf(k.found AND (NOT (s.num = k.num OR isNaN(s.num) AND isNaN(k.num)) OR s.text != k.text)),
+    countIf(c.found AND (NOT (s.num = c.num OR isNaN(s.num) AND isNaN(c.num)) OR s.text != c.text)
+        OR NOT c.found AND k.found AND (NOT (s.num = k.num OR isNaN(s.num) AND isNaN(k.num)) OR s.text != k.text)),
+    countIf(NOT k.found),
+    max(if(k.found, ifNotFinite(abs(s.num - if(c.found, c.num, k.num)), 0), 0))
+FROM served AS s
+LEFT JOIN
+(
+    SELECT [toString(`node`)] AS entity, tick, f AS feature, n AS num, x AS text, 1 AS found
+    FROM `sextant`.`features_node_test_v1` FINAL
+    ARRAY JOIN ['busy', 'load', 'cores', 'up', 'kernel'] AS f, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), nan] AS n, ['', '', '', '', ifNull(toString(`kernel`), '')] AS x
+    WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR AND (`node`) GLOBAL IN (SELECT entity[1] FROM served)
+) AS k ON k.entity = s.entity AND k.tick = s.tick AND k.feature = s.feature
+LEFT JOIN
+(
+    SELECT [toString(`node`)] AS entity, tick, f AS feature, n AS num, x AS text, 1 AS found
+    FROM `sextant`.`features_node_test_v1_corrected` FINAL
+    ARRAY JOIN ['busy', 'load', 'cores', 'up', 'kernel'] AS f, [ifNull(toFloat64(`busy`), nan), ifNull(toFloat64(`load`), nan), ifNull(toFloat64(`cores`), nan), ifNull(toFloat64(`up`), nan), nan] AS n, ['', '', '', '', ifNull(toString(`kernel`), '')] AS x
+    WHERE tick >= toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') AND tick < toDateTime64({hour:DateTime('UTC')}, 3, 'UTC') + INTERVAL 1 HOUR AND (`node`) GLOBAL IN (SELECT entity[1] FROM served)
+) AS c ON c.entity = s.entity AND c.tick = s.tick AND c.feature = s.feature
+GROUP BY s.feature
 ---- queries/latest_rows.sql
 SELECT
     toString(`node`),
