@@ -1,11 +1,15 @@
 package clickhouse
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"sextant/features"
 	"sextant/features/statistics"
@@ -260,5 +264,53 @@ func TestBucketsOfTheStore(t *testing.T) {
 	one(t, db, "SELECT buckets FROM {db}.feature_profiles FINAL WHERE feature = 'x'", &got)
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The runner over the engine: an hour that is closed is measured, its rows come late and it is
+// measured again, and the metrics are those of the newest hour.
+func TestRunOverTheEngine(t *testing.T) {
+	db := openDB(t)
+	v := probe()
+	apply(t, db, v)
+	sink, s := newSink(t, db), db.NewProfileStore(5*time.Second)
+	hour := (time.Now().UnixMilli()/3600_000 - 2) * 3600_000
+	since := (hour - t0) / 3600_000
+	writeRows(t, sink, probed(v, since, 0, 1, none))
+	round := func() map[string]float64 {
+		reg := prometheus.NewRegistry()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error)
+		go func() {
+			done <- profile.Run(ctx, s, profile.Config{Views: []*features.View{v}, Metrics: profile.NewMetrics(reg)})
+		}()
+		out := map[string]float64{}
+		for len(out) < 3 && ctx.Err() == nil {
+			time.Sleep(50 * time.Millisecond)
+			families, err := reg.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				for _, m := range f.GetMetric() {
+					if labels := m.GetLabel(); len(labels) > 1 && labels[0].GetValue() == "x" {
+						out[f.GetName()] = m.GetGauge().GetValue()
+					}
+				}
+			}
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got := round(); got["sextant_feature_null_ratio"] != 0.5 || got["sextant_feature_freshness_seconds"] < 3600 || got["sextant_feature_out_of_range_ratio"] != 0 {
+		t.Errorf("%v", got)
+	}
+	writeRows(t, sink, probed(v, since, 10, 2, 11))
+	if got := round(); got["sextant_feature_null_ratio"] != 0.25 || math.Abs(got["sextant_feature_out_of_range_ratio"]-1./3) > 1e-9 {
+		t.Errorf("after late rows %v", got)
 	}
 }
