@@ -13,7 +13,7 @@ def load(url):
             list(stream)  # to the end of the stream
         parts["header"] = about.get("graph", parts.get("header"))
         if "values" in batch.schema.names:
-            parts[about["name"]] = batch["values"].flatten().to_numpy().reshape(batch.num_rows, -1)
+            parts[about["name"]] = batch["values"].flatten().to_numpy().reshape(-1, batch["values"].type.list_size)
         elif "to" in batch.schema.names:  # lists are rows of a CSR matrix
             ends, to = batch["to"].offsets.to_numpy(), batch["to"].flatten().to_numpy()
             parts[about["name"]] = np.stack([np.repeat(np.arange(batch.num_rows), np.diff(ends)), to])

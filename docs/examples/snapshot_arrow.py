@@ -8,7 +8,7 @@ def load(url):
     batch = pa.ipc.open_stream(urllib.request.urlopen(url).read()).read_next_batch()
     header = json.loads(batch.schema.metadata[b"sextant"])
     keys = {k: batch[k].to_pylist() for k in header["join_keys"]}
-    dense = {k: batch[k].flatten().to_numpy().reshape(batch.num_rows, -1) for k in ("values", "status", "ages")}
+    dense = {k: batch[k].flatten().to_numpy().reshape(-1, batch[k].type.list_size) for k in ("values", "status", "ages")}
     return header, keys, dense
 
 if __name__ == "__main__":

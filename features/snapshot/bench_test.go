@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,6 +86,7 @@ func cluster(b *testing.B, nodes int) (*Server, *plan) {
 func BenchmarkBuildMatrix(b *testing.B) {
 	s, p := cluster(b, benchNodes)
 	b.ReportAllocs()
+	defer reportCPU(b)()
 	for b.Loop() {
 		e := s.hold(s.current.Load().Moment)
 		x, err := s.matrix(e, p)
@@ -101,6 +103,7 @@ func BenchmarkAlign(b *testing.B) {
 	s, p := cluster(b, benchNodes)
 	rows := rowsOfEdition(s, p)
 	b.ReportAllocs()
+	defer reportCPU(b)()
 	for b.Loop() {
 		(&aligner{plan: p}).align(rows, make([]int64, len(rows)))
 	}
@@ -114,6 +117,7 @@ func BenchmarkEncodeArrow(b *testing.B) {
 	}
 	b.SetBytes(int64(len(x.file)))
 	b.ReportAllocs()
+	defer reportCPU(b)()
 	for b.Loop() {
 		if _, err := x.encodeArrow(); err != nil {
 			b.Fatal(err)
@@ -129,12 +133,27 @@ func BenchmarkMemcpy(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(x.file)))
+	defer reportCPU(b)()
 	for b.Loop() {
 		sink = append([]byte(nil), x.file...)
 	}
 }
 
 var sink []byte
+
+// cpu is the time that the processors have worked for this process.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// reportCPU says, when it is called in the end, what an operation cost the processors: that is
+// firmer than its time where others use them too.
+func reportCPU(b *testing.B) func() {
+	began := cpu()
+	return func() { b.ReportMetric(float64((cpu()-began).Microseconds())/1000/float64(b.N), "cpu-ms/op") }
+}
 
 func BenchmarkChange(b *testing.B) {
 	s, p := cluster(b, benchNodes)
@@ -148,6 +167,7 @@ func BenchmarkChange(b *testing.B) {
 	}
 	b.SetBytes(int64(len(x.file)))
 	b.ReportAllocs()
+	defer reportCPU(b)()
 	for b.Loop() {
 		if c := changeBetween(x, next); c.rows.ents.n != 1000 {
 			b.Fatal(c.rows.ents.n)

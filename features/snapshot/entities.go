@@ -68,17 +68,36 @@ func (p *plan) compare(a *features.Rows, v int, i int32, b *features.Rows, w int
 	return 0
 }
 
-// sort is the order of a view's rows by key.
+// sort is the order of a view's rows by key. Most are in order: the store answers by key, and who
+// came later stands behind.
 func (p *plan) sort(v int, rows *features.Rows) []int32 {
 	order := make([]int32, len(rows.Tick))
 	for i := range order {
 		order[i] = int32(i)
 	}
-	less := func(i, j int32) int { return p.compare(rows, v, i, rows, v, j) }
-	if !slices.IsSortedFunc(order, less) {
-		slices.SortFunc(order, less)
+	compare := func(i, j int32) int { return p.compare(rows, v, i, rows, v, j) }
+	sorted := 1
+	for sorted < len(order) && compare(order[sorted-1], order[sorted]) <= 0 {
+		sorted++
 	}
-	return order
+	if sorted >= len(order) {
+		return order
+	}
+	slices.SortFunc(order[sorted:], compare)
+	return mergeRuns(order[:sorted], order[sorted:], compare)
+}
+
+// mergeRuns is two lists in order as one.
+func mergeRuns(a, b []int32, compare func(i, j int32) int) []int32 {
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compare(a[0], b[0]) <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // only is the entities that keep names.
