@@ -11,7 +11,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench lint fuzz e2e kafka kubernetes feast proto feast-proto fetch dashboards console console-test chromium vet fmt clean
+.PHONY: help build demo test race bench bench-serving lint fuzz e2e kafka kubernetes feast proto feast-proto fetch dashboards console console-test chromium vet fmt clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ e2e: build fetch kafka ## the whole line against Apache Kafka, kills included; P
 
 bench: build fetch ## measure agent, codec, pipeline, storage and freshness; prints tables
 	$(BIN)/sextant bench all $(ARGS)
+
+bench-serving: build fetch feast ## load the feature API beside Feast's Python feature server
+	$(BIN)/sextant bench serving $(ARGS)
 
 fuzz: ## fuzz every decoder for FUZZTIME (default 20s) each
 	scripts/fuzz.sh $(or $(FUZZTIME),20s)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python programs that the tests run against the feature API: Feast's own SDK, the
-# client that must work unchanged. Beside it schemathesis, to try the OpenAPI description of a
-# running server by hand. grpcio-tools is the protoc of `make feast-proto`.
+# client that must work unchanged. Beside it schemathesis, which tries a running server by its
+# OpenAPI description. grpcio-tools is the protoc of `make feast-proto`.
 #
 #   scripts/feast.sh fetch    install once, by pinned hashes, into the cache
 #   scripts/feast.sh proto    generate features/api/feastpb

@@ -165,9 +165,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, sc *scratch) err
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	e := encoder{w: w, buf: sc.buf[:0]}
+	e := encoder{w: w, buf: sc.buf[:0], ofColumn: sc.ofColumn}
 	e.response(p, sc.groups)
-	sc.buf = e.buf
+	sc.buf, sc.ofColumn = e.buf, e.ofColumn
 	s.metrics.count(&e.statuses)
 	return e.err
 }

@@ -24,6 +24,7 @@ type encoder struct {
 	buf      []byte
 	err      error // of the first write that failed; later ones are left out
 	statuses [4]int
+	ofColumn []features.Status // of the column that is being written, by entity
 
 	tick int64  // the last tick that was formatted
 	text []byte // and its text: neighbours share ticks
@@ -132,14 +133,20 @@ func (e *encoder) keyColumn(values []string) {
 }
 
 func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
-	e.raw(`{"values":[`)
+	e.ofColumn = e.ofColumn[:0]
 	for i, row := range g.rows {
+		st := c.Status(int(row), g.statuses[i])
+		e.ofColumn = append(e.ofColumn, st)
+		e.statuses[st]++
+	}
+	e.raw(`{"values":[`)
+	for i, st := range e.ofColumn {
 		e.comma(i)
-		switch st := c.Status(int(row), g.statuses[i]); {
+		switch row := g.rows[i]; {
 		case st == features.NullValue && f.Default != nil:
 			e.number(*f.Default, f.DType)
 		case st != features.Present:
-			e.raw("null")
+			e.buf = append(e.buf, "null"...)
 		case c.Str != nil:
 			e.string(c.Str[row])
 		default:
@@ -147,17 +154,15 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 		}
 	}
 	e.raw(`],"statuses":[`)
-	for i, row := range g.rows {
+	for i, st := range e.ofColumn {
 		e.comma(i)
-		st := c.Status(int(row), g.statuses[i])
-		e.statuses[st]++
-		e.buf = append(append(append(e.buf, '"'), st.String()...), '"')
+		e.buf = append(e.buf, quotedStatus[st]...)
 	}
 	e.raw(`],"event_timestamps":[`)
 	for i, row := range g.rows {
 		e.comma(i)
 		if row < 0 {
-			e.raw(epoch)
+			e.buf = append(e.buf, epoch...)
 		} else {
 			e.time(g.snapshot.Tick[row])
 		}
@@ -165,9 +170,21 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 	e.raw("]}")
 }
 
+// quotedStatus is each status as it stands in an answer.
+var quotedStatus = func() (quoted [4]string) {
+	for st := range quoted {
+		quoted[st] = `"` + features.Status(st).String() + `"`
+	}
+	return quoted
+}()
+
+// comma stands before all but the first of a list. It sends what has gathered.
 func (e *encoder) comma(i int) {
-	if i > 0 {
-		e.raw(",")
+	if i == 0 {
+		return
+	}
+	if e.buf = append(e.buf, ','); len(e.buf) >= flushAt {
+		e.flush()
 	}
 }
 

@@ -70,9 +70,9 @@ type lazyAnswer struct {
 
 // append writes the answer to dst, and gives its memory back.
 func (a *lazyAnswer) append(dst []byte) []byte {
-	e := protoEncoder{part: a.sc.buf[:0]}
+	e := protoEncoder{part: a.sc.buf[:0], ofColumn: a.sc.ofColumn}
 	dst = e.response(dst, a.plan, a.sc.groups)
-	a.sc.buf = e.part
+	a.sc.buf, a.sc.ofColumn = e.part, e.ofColumn
 	a.server.metrics.count(&e.statuses)
 	a.server.putBack(a.sc)
 	a.sc = nil

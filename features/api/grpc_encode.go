@@ -27,6 +27,7 @@ const (
 type protoEncoder struct {
 	part     []byte // the message that is being built, whose length must stand before it
 	statuses [4]int
+	ofColumn []features.Status // of the column that is being written, by entity
 
 	tick int64  // the last tick that was encoded
 	text []byte // and its Timestamp
@@ -80,9 +81,12 @@ func (e *protoEncoder) keyColumn(values []string) {
 
 // column makes the vector of a feature in part.
 func (e *protoEncoder) column(g *group, c *features.Column, f *features.Feature) {
-	e.part = e.part[:0]
+	e.part, e.ofColumn = e.part[:0], e.ofColumn[:0]
 	for i, row := range g.rows {
-		switch st := c.Status(int(row), g.statuses[i]); {
+		st := c.Status(int(row), g.statuses[i])
+		e.ofColumn = append(e.ofColumn, st)
+		e.statuses[st]++
+		switch {
 		case st == features.NullValue && f.Default != nil:
 			e.number(*f.Default, f.DType)
 		case st != features.Present:
@@ -94,9 +98,7 @@ func (e *protoEncoder) column(g *group, c *features.Column, f *features.Feature)
 		}
 	}
 	e.header(vectorStatuses, len(g.rows))
-	for i, row := range g.rows {
-		st := c.Status(int(row), g.statuses[i])
-		e.statuses[st]++
+	for _, st := range e.ofColumn {
 		e.part = append(e.part, byte(fieldStatus[st]))
 	}
 	for _, row := range g.rows {

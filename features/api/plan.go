@@ -152,10 +152,11 @@ type group struct {
 
 // scratch is the memory that requests hand on to each other.
 type scratch struct {
-	body   []byte
-	buf    []byte
-	groups []group
-	keys   [][]string
+	body     []byte
+	buf      []byte
+	groups   []group
+	keys     [][]string
+	ofColumn []features.Status
 }
 
 // lookUp finds the rows of all entities. Each view's snapshot is taken once, so that an

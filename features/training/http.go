@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,13 +96,18 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, no.status, no.Error())
 	default:
 		s.Log.Error("training set failed", "err", err)
-		refuse(w, http.StatusInternalServerError, "the store does not answer: see the log of the server")
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
 	}
 }
 
 // answer says whether it has begun to write rows.
 func (s *server) answer(w http.ResponseWriter, r *http.Request) (began bool, err error) {
-	spec, err := SpecOf(s.Set, r.URL.Query().Get)
+	query := r.URL.Query()
+	if err := onlyParameters(query); err != nil {
+		return false, bad(err)
+	}
+	spec, err := SpecOf(s.Set, query.Get)
 	if err != nil {
 		return false, bad(err)
 	}
@@ -121,6 +129,20 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (began bool, err
 		return false, bad(err)
 	}
 	return s.build(w, r, &building{set, in, out, f})
+}
+
+// onlyParameters refuses parameters that are none, or twice there: a misspelt one would be
+// left out silently.
+func onlyParameters(query url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch {
+		case !slices.Contains(Parameters, name):
+			return fmt.Errorf("%.100q is no parameter: want %s", name, strings.Join(Parameters, ", "))
+		case len(query[name]) > 1:
+			return fmt.Errorf("%s: is there %d times", name, len(query[name]))
+		}
+	}
+	return nil
 }
 
 // building is a request that can be answered.

@@ -10,6 +10,12 @@ import (
 	"sextant/features"
 )
 
+// Parameters are the names that SpecOf asks for.
+var Parameters = []string{"service", "features", "timestamp", "full_feature_names", "statuses", "as_corrected"}
+
+// maxFeatures is how many features a set may have: as many as a service.
+const maxFeatures = 1000
+
 // SpecOf reads a spec from named texts, which are the flags of the command and the
 // parameters of the API: service, or features as view:feature,…; timestamp;
 // full_feature_names, statuses and as_corrected as true or false.
@@ -43,6 +49,9 @@ func SpecOf(set *features.Set, text func(name string) string) (Spec, error) {
 }
 
 func columnsOf(set *features.Set, refs []string) ([]features.ServiceColumn, error) {
+	if len(refs) > maxFeatures {
+		return nil, fmt.Errorf("features: %d, at most %d", len(refs), maxFeatures)
+	}
 	columns := make([]features.ServiceColumn, len(refs))
 	for i, ref := range refs {
 		view, name, ok := strings.Cut(strings.TrimSpace(ref), ":")

@@ -24,8 +24,12 @@ const (
 	redis  = "redis"
 )
 
-//go:embed feast.py
-var script []byte
+var (
+	//go:embed feast.py
+	script []byte
+	//go:embed redis.txt
+	redisClient []byte // what Feast needs to speak to Redis: requirements, by hash
+)
 
 // feast serves the same rows with Feast's own feature server, as `feast serve` starts it, and loads
 // it. Its answers are compared with Sextant's first.
@@ -35,23 +39,27 @@ func (b *bench) feast(ctx context.Context, online string) ([]Row, error) {
 		return nil, err
 	}
 	repo := filepath.Join(b.dir, "feast-"+online)
-	config := map[string]any{"type": "sqlite", "path": filepath.Join(repo, "online.db")}
+	config, vars := map[string]any{"type": "sqlite", "path": filepath.Join(repo, "online.db")}, feastEnv(repo)
 	if online == redis {
 		addr, stop, err := startRedis(ctx, b.dir)
 		if err != nil {
 			return nil, err
 		}
 		defer stop()
-		config = map[string]any{"type": "redis", "connection_string": addr}
+		client, err := b.installRedisClient(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		config, vars = map[string]any{"type": "redis", "connection_string": addr}, append(vars, "PYTHONPATH="+client)
 	}
-	if err := b.prepare(ctx, env, repo, config); err != nil {
+	if err := b.prepare(ctx, env, repo, vars, config); err != nil {
 		return nil, err
 	}
 	addr, err := child.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
-	server, err := child.StartProgram(ctx, b.dir, "feast-serve-"+online, "", feastEnv(repo),
+	server, err := child.StartProgram(ctx, b.dir, "feast-serve-"+online, "", vars,
 		[]string{filepath.Join(env, "bin", "feast"), "-c", repo, "serve", "--host", "127.0.0.1", "--port", port(addr), "--no-access-log"})
 	if err != nil {
 		return nil, err
@@ -99,7 +107,7 @@ func environment() (string, error) {
 }
 
 // prepare makes a repository of the view, and puts the stored rows into its online store.
-func (b *bench) prepare(ctx context.Context, env, repo string, online map[string]any) error {
+func (b *bench) prepare(ctx context.Context, env, repo string, vars []string, online map[string]any) error {
 	if err := os.Mkdir(repo, 0o755); err != nil {
 		return err
 	}
@@ -124,7 +132,7 @@ func (b *bench) prepare(ctx context.Context, env, repo string, online map[string
 	}
 	b.say("writing %d rows into Feast's online store %s", b.Entities, online["type"])
 	cmd := exec.CommandContext(ctx, filepath.Join(env, "bin", "python"), filepath.Join(repo, "prepare.py"), repo, wide, strings.Join(names(width), ","))
-	cmd.Env = append(os.Environ(), feastEnv(repo)...)
+	cmd.Env = append(os.Environ(), vars...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("prepare feast: %w: %s", err, out[max(0, len(out)-400):])
 	}
@@ -145,6 +153,25 @@ func startRedis(ctx context.Context, dir string) (addr string, stop func(), err 
 		return "", nil, err
 	}
 	return addr, p.Stop, nil
+}
+
+// installRedisClient installs Feast's client of Redis beside its environment, once.
+func (b *bench) installRedisClient(ctx context.Context, env string) (string, error) {
+	dir := env + "-redis"
+	pins := filepath.Join(dir, "redis.txt")
+	if have, err := os.ReadFile(pins); err == nil && bytes.Equal(have, redisClient) {
+		return dir, nil
+	}
+	wanted := filepath.Join(b.dir, "redis.txt")
+	if err := os.WriteFile(wanted, redisClient, 0o600); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(env, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--upgrade",
+		"--require-hashes", "--only-binary", ":all:", "--target", dir, "-r", wanted)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("install redis: %w: %s", err, out[max(0, len(out)-300):])
+	}
+	return dir, os.WriteFile(pins, redisClient, 0o600)
 }
 
 // onlineAnswer is what both servers answer.
