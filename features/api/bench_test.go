@@ -21,16 +21,8 @@ import (
 func BenchmarkGetOnlineFeatures(b *testing.B) {
 	const nodes, columns = 10_000, 50
 	h := benchServer(b, nodes, columns)
-	var refs []string
-	for c := range columns {
-		refs = append(refs, fmt.Sprintf(`"wide:f%d"`, c))
-	}
 	for _, n := range []int{1, 100, 1000} {
-		var names []string
-		for i := range n {
-			names = append(names, fmt.Sprintf(`"node-%05d"`, i*7))
-		}
-		body := fmt.Sprintf(`{"features":[%s],"entities":{"node":[%s]}}`, strings.Join(refs, ","), strings.Join(names, ","))
+		body := benchRequest(n, columns)
 		b.Run(fmt.Sprintf("%dx%d", n, columns), func(b *testing.B) {
 			b.ReportAllocs()
 			reader := strings.NewReader(body)
@@ -49,7 +41,7 @@ func BenchmarkGetOnlineFeatures(b *testing.B) {
 }
 
 // benchStore holds one view of columns features, each of nodes entities.
-func benchStore(b *testing.B, nodes, columns int) ([]*features.View, *online.Store) {
+func benchStore(b testing.TB, nodes, columns int) ([]*features.View, *online.Store) {
 	b.Helper()
 	v := view("wide", 1, []string{"node"})
 	rs := &features.Rows{Keys: make([][]string, 1)}
@@ -77,7 +69,7 @@ func benchStore(b *testing.B, nodes, columns int) ([]*features.View, *online.Sto
 	return views, store
 }
 
-func benchServer(b *testing.B, nodes, columns int) http.Handler {
+func benchServer(b testing.TB, nodes, columns int) http.Handler {
 	b.Helper()
 	views, store := benchStore(b, nodes, columns)
 	h, err := New(store, &features.Set{Views: views}, Options{Now: func() time.Time { return start }})

@@ -152,6 +152,10 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s\n is %d %s\nwant %d %s", c.path, status, body, c.status, c.body)
 		}
 	}
+	large := "POST query?query=busy&pad=" + strings.Repeat("x", maxBody)
+	if status, body := get(t, server, large); status != 400 || !strings.Contains(body, "request body too large") {
+		t.Errorf("a form of more than %d bytes: %d %s", maxBody, status, body)
+	}
 	if _, body := get(t, server, "query?query=busy&stats=all"); !strings.Contains(body, `"stats":{"timings":{"evalTotalTime":`) || !strings.Contains(body, `"totalQueryableSamplesPerStep":[[90,2]]`) {
 		t.Errorf("with stats: %s", body)
 	}
