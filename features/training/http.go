@@ -140,6 +140,8 @@ func onlyParameters(query url.Values) error {
 			return fmt.Errorf("%.100q is no parameter: want %s", name, strings.Join(Parameters, ", "))
 		case len(query[name]) > 1:
 			return fmt.Errorf("%s: is there %d times", name, len(query[name]))
+		case query[name][0] == "":
+			return fmt.Errorf("%s: is empty", name)
 		}
 	}
 	return nil

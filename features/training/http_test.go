@@ -48,6 +48,7 @@ func TestHTTP(t *testing.T) {
 		"flag":           {"service=point_state&statuses=maybe", labels, "text/csv", "", "", 400, "neither true nor false"},
 		"misspelt":       {"servce=point_state", labels, "text/csv", "", "", 400, `\"servce\" is no parameter: want service, features, timestamp`},
 		"twice":          {"service=point_state&service=other", labels, "text/csv", "", "", 400, "service: is there 2 times"},
+		"empty":          {"service=point_state&statuses=", labels, "text/csv", "", "", 400, "statuses: is empty"},
 		"many features":  {"features=" + strings.Repeat("a:b,", 1000) + "a:b", labels, "text/csv", "", "", 400, "features: 1001, at most 1000"},
 		"media":          {"service=point_state", labels, "text/plain", "", "", 415, "want one of"},
 		"accept":         {"service=point_state", labels, "text/csv", "image/png", "", 406, "want one of"},
