@@ -14,10 +14,10 @@ const published = "Feast publishes p99 22 ms for its Go server and 125 ms for it
 // Print writes the table. A ratio is how many times Feast takes what the row takes, at the same
 // number of entities.
 func (r *Result) Print(out io.Writer) error {
-	fmt.Fprintf(out, "%d client(s), each one request at a time, on the same machine; %v a row; %d entities in the view; load average at the start %s\n",
+	fmt.Fprintf(out, "%d client(s), each one request at a time, on the same machine; %v a row; %d entities in the view; load average at the start %s; below 100 requests p99 is the slowest\n",
 		r.Clients, r.Duration, r.Entities, r.Busy)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "server\tvalues\tp50\tp99\trequests/s\tCPU s/1,000\tMiB/answer\tFeast/this: p99\tCPU\t")
+	fmt.Fprintln(w, "server\tvalues\trequests\tp50\tp99\trequests/s\tCPU s/1,000\tMiB/answer\tFeast/this: p99\tCPU\t")
 	for _, x := range r.Rows {
 		if x.Fault != "" {
 			continue
@@ -26,7 +26,7 @@ func (r *Result) Print(out io.Writer) error {
 			return fmt.Errorf("%s: no request was answered in %v", x.Program, x.Span)
 		}
 		p99, cpu := r.ratios(x)
-		fmt.Fprintf(w, "%s\t%d × %d\t%s\t%s\t%.0f\t%.3f\t%.3f\t%s\t%s\t\n", x.Program, x.Entities, x.Width, ms(x.at(0.5)), ms(x.at(0.99)), x.rate(),
+		fmt.Fprintf(w, "%s\t%d × %d\t%d\t%s\t%s\t%.0f\t%.3f\t%.3f\t%s\t%s\t\n", x.Program, x.Entities, x.Width, len(x.Took), ms(x.at(0.5)), ms(x.at(0.99)), x.rate(),
 			x.perThousand().Seconds(), float64(x.Bytes)/float64(len(x.Took))/(1<<20), p99, cpu)
 	}
 	if err := w.Flush(); err != nil {
