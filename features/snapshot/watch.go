@@ -14,6 +14,8 @@ const (
 	mediaEvents  = "text/event-stream"
 )
 
+var mediaOf = map[string]string{formatRaw: mediaFrames, formatEvents: mediaEvents}
+
 // frameTimeout is how long one frame may take to be written.
 const frameTimeout = time.Minute
 
@@ -45,6 +47,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	}
 	if n := len(x.values); format == formatEvents && n > maxJSON {
 		return badRequest("format: events are for %d values at most, and %s has %d: ask for raw", maxJSON, p.ref, n)
+	}
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", mediaOf[format])
+		return nil // it has no body to wait for
 	}
 	if n := s.watching.Add(1); n > int64(s.opts.Watchers) {
 		s.watching.Add(-1)
@@ -98,7 +104,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, st stream) error
 	_ = rc.SetReadDeadline(time.Time{}) // the listener's is made for requests that end; not every writer has one
 	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
 	h := w.Header()
-	h.Set("Content-Type", map[string]string{formatRaw: mediaFrames, formatEvents: mediaEvents}[st.format])
+	h.Set("Content-Type", mediaOf[st.format])
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no") // for proxies that would hold events back

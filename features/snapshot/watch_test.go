@@ -235,7 +235,11 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	if len(missed) != 1 || slow.reason != fmt.Sprintf("too slow: version %d came while 2 before it were not read", start.Add(3*Step).UnixMilli()) {
 		t.Errorf("%d changes first, reason %q", len(missed), slow.reason)
 	}
-	f.endAll("the server ends: ask again")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.feedAll(ended); err != context.Canceled {
+		t.Error(err)
+	}
 	for quick.next() {
 	}
 	if quick.reason != "the server ends: ask again" {
@@ -267,6 +271,11 @@ func TestWatchersAreLimitedAndHearThatNothingChanged(t *testing.T) {
 		for s.watching.Load() > 0 {
 			time.Sleep(time.Millisecond)
 		}
+	}
+	head := httptest.NewRecorder()
+	s.Handler().ServeHTTP(head, httptest.NewRequest("HEAD", "/v1/watch?service=boxes", nil))
+	if head.Code != 200 || head.Header().Get("Content-Type") != mediaFrames || head.Body.Len() != 0 {
+		t.Errorf("HEAD: %d %v", head.Code, head.Header())
 	}
 	for query, want := range map[string]string{
 		"service=boxes&since=5":      `since: \"5\" is no version`,

@@ -302,3 +302,20 @@ func TestLimitsCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What has no deadline asks for the same scope as what has one.
+func TestUntimed(t *testing.T) {
+	g := gate(t, Options{TokenFile: save(t, several()), Limits: Limits{Timeout: config.Duration(time.Minute)}})
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, _ string) { w.WriteHeader(status) }
+	timed := false
+	h := g.Untimed(Read, deny)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, timed = r.Context().Deadline() }))
+	for token, want := range map[string]int{reader: 200, admin: 200, pusher: 403, "nobody-0123456789": 401} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want || timed {
+			t.Errorf("%s: %d, want %d; with a deadline: %v", token, w.Code, want, timed)
+		}
+	}
+}

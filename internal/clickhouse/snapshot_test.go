@@ -200,6 +200,11 @@ func TestGraphInPython(t *testing.T) {
 		if len(seen) != len(want) {
 			t.Errorf("%s: %d parts, want %d: %v", name, len(seen), len(want), seen)
 		}
+		// A cluster that was not there yet is one without nodes.
+		out, err = exec.CommandContext(t.Context(), interpreter, "../../docs/examples/graph_arrow.py", server.URL+"/v1/graph?as_of="+now.Add(-time.Hour).UTC().Format(time.RFC3339)).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "nodes (0, 1)") {
+			t.Errorf("%s: an hour before: %s", name, out)
+		}
 	}
 }
 
