@@ -207,3 +207,14 @@ export interface Lineage {
   services: { service: string; place: number; model?: string; through?: string }[] | null;
   fault?: string;
 }
+
+/** What the values of a feature were, of /v1/quality. */
+export interface Quality {
+  from: string;
+  to: string;
+  features: {
+    hours: number; rows: number; null_ratio: number; out_of_range_ratio: number; newest_value: string; mean: number | null;
+    p05: number | null; p50: number | null; p95: number | null; p99: number | null; psi: { baseline: string; psi: number }[] | null; served: number; skew_ratio: number; crossed: string[] | null;
+  }[];
+  hours?: { hour: string; rows: number; null_ratio: number; p05: number | null; p50: number | null; p95: number | null }[];
+}

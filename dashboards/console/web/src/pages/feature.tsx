@@ -5,8 +5,8 @@ import { useFeatures, useNodes, useViews } from "../lib/data";
 import { count, plural, seconds, title, unitName, value } from "../lib/format";
 import { useAsk } from "../lib/live";
 import { valuesOf } from "../lib/matrix";
-import type { Feature, Lineage, ViewDetail } from "../lib/model";
-import { curves, featureName } from "../lib/prom";
+import type { Feature, Lineage, Quality, ViewDetail } from "../lib/model";
+import { curves, featureName, type Curves } from "../lib/prom";
 import { histogram, rangeOf } from "../lib/scale";
 import { Status } from "../lib/snapshot";
 import { href, type Place } from "../lib/url";
@@ -34,7 +34,7 @@ export function FeaturePage({ view, feature: name, place }: { view: string; feat
               </Panel>
             </div>
             <LineagePanel f={f} />
-            <Drift />
+            <Drift f={f} />
           </>
         )}
       </Show>
@@ -120,8 +120,45 @@ function History({ f, span }: { f: Feature; span: number }): JSX.Element {
   );
 }
 
-function Drift(): JSX.Element {
-  return <Panel title="Drift"><Empty title="Not available">This server keeps no statistics of features to compare with.</Empty></Panel>;
+/** What was measured of the values by hour, over a week: missing, out of range, drift and skew. */
+function Drift({ f }: { f: Feature }): JSX.Element {
+  const asked = useAsk(`quality ${f.ref}`, (s) => getJSON<Quality>(`/v1/quality?${new URLSearchParams({
+    view: `${f.view}@v${f.version}`, feature: f.name, from: new Date(Date.now() - 7 * 86_400_000).toISOString(),
+  })}`, s), 300_000);
+  if (asked.error?.missing) return <Panel title="Quality and drift"><Empty title="Not available">This server does not measure its features.</Empty></Panel>;
+  return (
+    <Panel title="Quality and drift" note="by hour, over a week">
+      <Show asked={asked} what="The quality">
+        {(q) => {
+          const m = q.features[0], hours = q.hours ?? [];
+          if (!m || m.hours === 0) return <Empty title="No hour has been measured yet">An hour is measured when all of its ticks are stored.</Empty>;
+          const psi = m.psi ?? [], crossed = m.crossed ?? [];
+          return (
+            <>
+              <dl class="quantiles">
+                <div><dt>measured</dt><dd class="num">{plural(m.hours, "hour")}</dd></div>
+                <div><dt>without a value</dt><dd class="num">{value(m.null_ratio, "ratio")}</dd></div>
+                <div><dt>out of range</dt><dd class="num">{value(m.out_of_range_ratio, "ratio")}</dd></div>
+                {m.p50 !== null && <div><dt>p5 to p95</dt><dd class="num">{value(m.p05, f.unit)} to {value(m.p95, f.unit)}</dd></div>}
+                <div><dt>served otherwise than stored</dt><dd class="num">{m.served > 0 ? value(m.skew_ratio, "ratio") : "not compared"}</dd></div>
+                {psi.map((d) => <div key={d.baseline}><dt>drift from {d.baseline}</dt><dd class="num">PSI {value(d.psi, "")} <Badge tone={d.psi > 0.25 ? "bad" : d.psi > 0.1 ? "warn" : "good"}>{d.psi > 0.25 ? "much" : d.psi > 0.1 ? "some" : "none"}</Badge></dd></div>)}
+                {psi.length === 0 && <div><dt>drift</dt><dd>there is no baseline</dd></div>}
+                {crossed.length > 0 && <div><dt>thresholds crossed</dt><dd class="bad">{crossed.join(", ")}</dd></div>}
+              </dl>
+              {hours.length > 1 && f.dtype !== "string" && <Chart title="Values by hour" unit={f.unit} data={byHour(hours)} names={["p5", "median", "p95"]} top={f.max} />}
+            </>
+          );
+        }}
+      </Show>
+    </Panel>
+  );
+}
+
+/** Hours as curves; those that were not measured are gaps. */
+function byHour(hours: NonNullable<Quality["hours"]>): Curves {
+  const at = new Map(hours.map((h) => [Date.parse(h.hour) / 1000, h])), times = [...at.keys()].sort((a, b) => a - b);
+  const all = Array.from({ length: Math.round((times[times.length - 1]! - times[0]!) / 3600) + 1 }, (_, i) => times[0]! + i * 3600);
+  return { times: all, cut: 0, series: (["p05", "p50", "p95"] as const).map((k) => ({ labels: {}, values: all.map((t) => at.get(t)?.[k] ?? null) })) };
 }
 
 function LineagePanel({ f }: { f: Feature }): JSX.Element {
