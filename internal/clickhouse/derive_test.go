@@ -117,7 +117,7 @@ func values(t *testing.T, r *features.Rows, entity string, names string) string 
 func plant(t *testing.T, db *DB) {
 	t.Helper()
 	mustExec(t, db, fmt.Sprintf(`INSERT INTO {db}.inventories (node, since, collected, ingest, threads, memory_bytes, accelerators, zone, rack, cordoned)
-		SELECT concat('n', toString(number)), fromUnixTimestamp64Milli(%d), now64(3), now64(3), 16, 64000000000, 8, 'z1', if(number < 3, 'r1', 'r2'), number = 3 FROM numbers(1, 3)`, t0))
+		SELECT concat('n', toString(number)), fromUnixTimestamp64Milli(%d), now64(3), now64(3), 16, 64000000000, 8, if(number < 3, 'z1', ''), if(number < 3, 'r1', 'r2'), number = 3 FROM numbers(1, 3)`, t0))
 	mustExec(t, db, fmt.Sprintf(`INSERT INTO {db}.node_monitoring_rows SELECT 'n1', fromUnixTimestamp64Milli(%d), fromUnixTimestamp64Milli(%d), 0.5, 0.25`, t0+1990_000, t0+1996_000))
 	priority := int64(7)
 	member := func(e *schema.Event) { e.Group, e.GroupSize, e.Priority = "g", 2, &priority }
@@ -171,7 +171,7 @@ func TestBusinessFeatures(t *testing.T) {
 		{"node_business", "n1", "placed_tasks running_tasks placed_tasks_priority_above placed_tasks_priority_zero priority_max tenants gangs cpu_allocated_cores accelerators_free cpu_allocated_ratio cpu_used_cores cpu_used_to_allocated_ratio longest_run_seconds failed_tasks_1h cordoned",
 			"1 1 1 0 7 1 1 4 6 0.25 8 2 900 1 0"},
 		{"node_business", "n3", "placed_tasks cpu_allocated_cores cpu_free_cores accelerators_free cpu_used_cores cordoned", "0 0 16 8 - 1"},
-		{"rack_business", "z1", "nodes", "2"},
+		{"rack_business", "z1", "nodes", "2"}, {"rack_business", "none", "nodes cordoned_nodes", "1 1"},
 	} {
 		if got := values(t, derived(t, db, c.view, at(2000)), c.entity, c.names); got != c.want {
 			t.Errorf("%s of %s:\n%s\n%s\nwant\n%s", c.view, c.entity, c.names, got, c.want)

@@ -181,7 +181,7 @@ func (r *runner) round(ctx context.Context, now int64) error {
 // told of.
 func (r *runner) tick(ctx context.Context, jobs []*job, at At, stuck map[*job]bool) error {
 	if err := r.store.Prepare(ctx, at); err != nil {
-		r.failed(jobs[0], at, err)
+		r.failed(ctx, jobs[0], at, err)
 		return err
 	}
 	for _, j := range jobs {
@@ -238,7 +238,7 @@ func (r *runner) one(ctx context.Context, j *job, at At) bool {
 		err = r.store.Done(ctx, j.name, at, got.rows)
 	}
 	if err != nil {
-		r.failed(j, at, err)
+		r.failed(ctx, j, at, err)
 		return false
 	}
 	j.done[at.Tick] = true
@@ -253,7 +253,11 @@ func (r *runner) one(ctx context.Context, j *job, at At) bool {
 	return true
 }
 
-func (r *runner) failed(j *job, at At, err error) {
+// failed counts and names a failure, unless it is the end.
+func (r *runner) failed(ctx context.Context, j *job, at At, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	r.Metrics.failures.WithLabelValues(j.name).Inc()
 	if !j.failing {
 		j.failing = true
