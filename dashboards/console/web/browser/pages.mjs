@@ -44,13 +44,15 @@ await visit("the map says what the API says", {}, async (page) => {
   const chips = page.locator(".map-legend .chips");
   await chips.getByText(new RegExp(`of ${nodes.length} nodes with a value`)).waitFor();
   const text = await chips.innerText(), simulated = nodes.filter((n) => n.simulated).length;
-  assert.match(text, new RegExp(`${simulated} simulated`));
+  assert.match(text, new RegExp(`${simulated === nodes.length ? "all" : simulated} simulated`));
   await page.getByRole("searchbox", { name: "Filter" }).fill("-simulated");
   await chips.getByText(new RegExp(`of ${nodes.length - simulated} nodes? with a value`)).waitFor();
+  await page.getByRole("searchbox", { name: "Filter" }).fill(`${node.node} simulated`);
+  await chips.getByText("1 of 1 node with a value").waitFor();
 });
 
 await visit("the map follows the watch stream", {}, async (page, { asked }) => {
-  await page.goto(`${base}/console/`);
+  await page.goto(`${base}/console/?feature=node_monitoring:cpu_utilization_1m`);
   await pages[0].rest(page);
   await page.locator(".live.on").waitFor();
   const before = asked.filter((u) => u.includes("/v1/snapshot")).length;

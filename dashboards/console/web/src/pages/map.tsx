@@ -15,7 +15,7 @@ import { Badge, Choice, Empty, Failed, Loading, Select, Simulated, Stale } from 
 import { useTheme } from "../ui/theme";
 import { MapView, type Cell, type Look } from "./mapview";
 
-const preferred = ["node_accelerators:busy_mean_1m", "node_accelerators:busy_mean", "node_monitoring:cpu_utilization_1m"];
+const preferred = ["node_accelerators:busy_mean", "node_monitoring:cpu_utilization_1m"];
 
 /** A node on the map, with the value that colours it. */
 export interface Spot {

@@ -54,7 +54,7 @@ export class MapView {
     canvas.addEventListener("pointerdown", (e) => this.down(e), o);
     canvas.addEventListener("pointermove", (e) => this.move(e), o);
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, (e) => this.up(e), o);
-    canvas.addEventListener("pointerleave", () => this.events.hover(-1, 0, 0), o);
+    canvas.addEventListener("pointerleave", (e) => e.pointerType === "mouse" && this.events.hover(-1, 0, 0), o); // a finger leaves when it is lifted
     canvas.addEventListener("dblclick", () => this.fit(), o);
   }
 
