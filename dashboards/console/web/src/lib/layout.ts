@@ -54,7 +54,7 @@ function place(groups: readonly Group[], width: number, pitch: number): Layout {
   const blocks: Block[] = [];
   let x = 0, y = 0, line = 0, first = 0, right = 0;
   for (const g of groups) {
-    const least = Math.min(width, dense ? 6 * Math.min(g.name.length, 9) + 4 : 7 * Math.min(g.name.length, 22) + 46); // room for its title
+    const least = Math.min(width, dense ? 6.5 * Math.min(g.name.length, 10) + 2 : 7 * Math.min(g.name.length, 22) + 46); // room for its title
     const columns = Math.max(1, Math.min(Math.floor(width / pitch), Math.max(Math.ceil(Math.sqrt(g.count * 1.6)), Math.min(g.count, Math.floor(least / pitch)))));
     const w = Math.max(columns * pitch, least), h = head + Math.ceil(g.count / columns) * pitch;
     if (x > 0 && x + w > width) {

@@ -213,7 +213,7 @@ export class MapView {
     ctx.fillStyle = look!.text;
     let text = name === "" ? "without" : name;
     const note = dense && scale < 2 ? "" : (this.notes.get(name) ?? String(count));
-    const room = width - note.length * px * 0.62 - 8;
+    const room = note === "" ? width : width - note.length * px * 0.62 - 8;
     if (ctx.measureText(text).width > room) {
       while (text.length > 3 && ctx.measureText(`${text}…`).width > room) text = text.slice(0, -1);
       text += "…";
