@@ -9,7 +9,8 @@ import (
 
 // LedgerSummary is the account of every agent and every sample together. The SQL views
 // ledger and ingest_audit say what each number means, and have them by agent, node and
-// hour.
+// hour. Here samples are compared by node, over all hours: one that an exporter dates into the hour
+// before is no loss.
 type LedgerSummary struct {
 	Agents   uint64
 	Received uint64 // records, each counted once

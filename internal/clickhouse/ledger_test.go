@@ -145,6 +145,27 @@ func TestAudit(t *testing.T) {
 	check("samples without a record", "n1 2 4 3 1 0", "n2 1 2 3 0 1", "n3 0 0 2 0 2")
 }
 
+// TestAuditOverTheBorderOfAnHour moves a sample into the hour before, as an exporter's own
+// timestamps do: in the sum that is no loss.
+func TestAuditOverTheBorderOfAnHour(t *testing.T) {
+	db := openDB(t)
+	b := testBatch(1, 1, 2)
+	b.Samples.Time[0] -= time.Hour.Milliseconds()
+	if err := newSink(t, db).Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text(t, db, "expected, visible, lost, duplicate", "{db}.ingest_audit ORDER BY time"), []string{"0 1 0 1", "2 1 1 0"}; !slices.Equal(got, want) {
+		t.Errorf("by hour: %q, want %q", got, want)
+	}
+	sum, err := db.Ledger(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Expected != 2 || sum.Visible != 2 || sum.Missing != 0 || sum.Duplicate != 0 {
+		t.Errorf("sum: %+v, want nothing lost and nothing twice", sum)
+	}
+}
+
 // Samples and ledger do not expire in the same moment, nor after the same days: what one of
 // them may have lost to its retention is not compared.
 func TestAuditLeavesOutWhatMayHaveExpired(t *testing.T) {

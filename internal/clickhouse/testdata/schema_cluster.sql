@@ -2746,10 +2746,11 @@ WITH
                sum(pending) AS pending, sum(resent) AS resent
         FROM `sextant`.ledger
     ),
-    audit AS
+    audit AS -- by node: an exporter's own timestamps move samples across the border of an hour
     (
-        SELECT sum(expected) AS expected, sum(visible) AS visible, sum(lost) AS lost, sum(duplicate) AS duplicate
-        FROM `sextant`.ingest_audit
+        SELECT sum(said) AS expected, sum(found) AS visible,
+            sum(if(said > found, said - found, 0)) AS lost, sum(if(found > said, found - said, 0)) AS duplicate
+        FROM (SELECT node, sum(expected) AS said, sum(visible) AS found FROM `sextant`.ingest_audit GROUP BY node)
     )
 SELECT
     agents.agents, toUInt64(agents.received), toUInt64(agents.lost), toUInt64(agents.dropped),
