@@ -245,7 +245,12 @@ func (a *agent) reporter(cfg *Config, to inventory.Sender) (func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	return r.Run, nil
+	return func(ctx context.Context) error {
+		if a.parts != nil {
+			defer a.parts.End()
+		}
+		return r.Run(ctx)
+	}, nil
 }
 
 // inventory is the section with what it takes from others.

@@ -15,6 +15,7 @@ import (
 type Page struct {
 	maxLinks int
 	ready    chan struct{} // closed when there is a document
+	end      chan struct{} // closed when there will be no other
 
 	mu       sync.Mutex
 	hash     string                    // guarded by mu
@@ -26,8 +27,11 @@ var _ prometheus.Gatherer = (*Page)(nil)
 
 // NewPage returns a page without a document. At most maxLinks links become series.
 func NewPage(maxLinks int) *Page {
-	return &Page{maxLinks: maxLinks, ready: make(chan struct{})}
+	return &Page{maxLinks: maxLinks, ready: make(chan struct{}), end: make(chan struct{})}
 }
+
+// End says that no other document comes: nobody waits for one any more. Call it once.
+func (p *Page) End() { close(p.end) }
 
 // Set makes a sealed document the page's.
 func (p *Page) Set(d *Document) {
@@ -75,6 +79,7 @@ func (p *Page) wait() {
 	defer t.Stop()
 	select {
 	case <-p.ready:
+	case <-p.end:
 	case <-t.C:
 	}
 }

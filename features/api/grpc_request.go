@@ -10,7 +10,7 @@ import (
 
 // grpcRequest is a request over gRPC as one over HTTP, with the same limits.
 func grpcRequest(m *serving.GetOnlineFeaturesRequest, limits Limits) (*request, error) {
-	req := &request{FullFeatureNames: m.FullFeatureNames, ViewMetadata: m.IncludeFeatureViewVersionMetadata, keys: make(map[string][]string, len(m.Entities))}
+	req := &request{FullFeatureNames: truth(m.FullFeatureNames), ViewMetadata: truth(m.IncludeFeatureViewVersionMetadata), keys: make(map[string][]string, len(m.Entities))}
 	switch kind := m.Kind.(type) {
 	case *serving.GetOnlineFeaturesRequest_FeatureService:
 		req.FeatureService = &kind.FeatureService

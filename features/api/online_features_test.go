@@ -174,6 +174,7 @@ func TestBadRequests(t *testing.T) {
 		{"features no array", `{"features":"box:load"}`, 400, `features: want an array of strings, not string`},
 		{"feature no string", `{"features":[7]}`, 400, `features: want a string, not number`},
 		{"flag", `{"features":["box:load"],"full_feature_names":1}`, 400, `full_feature_names: want true or false, not number`},
+		{"no flag", `{"features":["box:load"],"include_feature_view_version_metadata":null}`, 400, `include_feature_view_version_metadata: want true or false, not null`},
 		{"unknown service", `{"feature_service":"s","entities":{"node":["a"]}}`, 404, `feature_service: "s" is not defined`},
 		{"unknown version of a service", `{"feature_service":"mix@v3","entities":{"node":["a"]}}`, 404, `feature_service: "mix@v3" is not defined`},
 		{"service and features", `{"feature_service":"mix","features":["box:load"],"entities":{"node":["a"]}}`, 400, `features: a feature_service is named too`},

@@ -56,7 +56,7 @@ func (c *catalog) plan(req *request, limits Limits) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := features.ColumnNames(choices, req.FullFeatureNames)
+	names, err := features.ColumnNames(choices, bool(req.FullFeatureNames))
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}

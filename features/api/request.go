@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,10 +22,21 @@ type request struct {
 	Features         []string                   `json:"features"`
 	FeatureService   *string                    `json:"feature_service"` // "name" is its newest version, "name@v1" that one
 	Entities         map[string]json.RawMessage `json:"entities"`
-	FullFeatureNames bool                       `json:"full_feature_names"`
-	ViewMetadata     bool                       `json:"include_feature_view_version_metadata"` // answer with name and version of each view
+	FullFeatureNames truth                      `json:"full_feature_names"`
+	ViewMetadata     truth                      `json:"include_feature_view_version_metadata"` // answer with name and version of each view
 
 	keys map[string][]string // Entities, decoded: join key to one value an entity
+}
+
+// truth is true or false. encoding/json leaves a bool as it is where the body has null.
+type truth bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *truth) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return &json.UnmarshalTypeError{Value: "null", Type: reflect.TypeFor[bool]()}
+	}
+	return json.Unmarshal(b, (*bool)(t))
 }
 
 // readBody reads the body into the scratch buffer.
