@@ -99,12 +99,12 @@ func TestRunMeasuresEachHourOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour+10*time.Minute)
 		defer cancel()
 		go func() {
-			time.Sleep(30 * time.Minute)
+			time.Sleep(32 * time.Minute) // rounds are at multiples of 5 minutes
 			b.rows[start] = 5
 			b.fail = errors.New("away")
 			time.Sleep(10 * time.Minute)
 			b.fail = nil
-			time.Sleep(50 * time.Minute)
+			time.Sleep(49 * time.Minute)
 			b.rows[start] = 6 // late
 			if n := testutil.CollectAndCount(m.psi) + testutil.CollectAndCount(m.nulls); n != 2 {
 				t.Errorf("%d series of psi and null ratio, want one each of the view in force", n)
