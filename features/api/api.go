@@ -165,9 +165,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, sc *scratch) err
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	e := encoder{w: w, buf: sc.buf[:0], ofColumn: sc.ofColumn}
+	e := encoder{w: w, buf: sc.buf[:0], ofColumn: sc.ofColumn, before: sc.before}
 	e.response(p, sc.groups)
-	sc.buf, sc.ofColumn = e.buf, e.ofColumn
+	sc.buf, sc.ofColumn, sc.before = e.buf, e.ofColumn, e.before
 	s.metrics.count(&e.statuses)
 	return e.err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -25,9 +26,16 @@ type encoder struct {
 	err      error // of the first write that failed; later ones are left out
 	statuses [4]int
 	ofColumn []features.Status // of the column that is being written, by entity
+	before   statusText        // of the column that was written last
 
 	tick int64  // the last tick that was formatted
 	text []byte // and its text: neighbours share ticks
+}
+
+// statusText is statuses and their text. Most columns of an answer have those of their neighbour.
+type statusText struct {
+	statuses []features.Status
+	text     []byte
 }
 
 func (e *encoder) flush() {
@@ -154,20 +162,55 @@ func (e *encoder) column(g *group, c *features.Column, f *features.Feature) {
 		}
 	}
 	e.raw(`],"statuses":[`)
-	for i, st := range e.ofColumn {
-		e.comma(i)
-		e.buf = append(e.buf, quotedStatus[st]...)
-	}
+	e.bytes(e.statusList())
 	e.raw(`],"event_timestamps":[`)
+	e.bytes(e.stampList(g))
+	e.raw("]}")
+}
+
+// statusList is the text of the statuses of the column.
+func (e *encoder) statusList() []byte {
+	b := &e.before
+	if len(b.text) > 0 && slices.Equal(b.statuses, e.ofColumn) {
+		return b.text
+	}
+	b.statuses, b.text = append(b.statuses[:0], e.ofColumn...), b.text[:0]
+	for i, st := range e.ofColumn {
+		if i > 0 {
+			b.text = append(b.text, ',')
+		}
+		b.text = append(b.text, quotedStatus[st]...)
+	}
+	return b.text
+}
+
+// stampList is the text of the ticks of a view's rows, which all of its columns share.
+func (e *encoder) stampList(g *group) []byte {
+	if len(g.stamps) > 0 {
+		return g.stamps
+	}
 	for i, row := range g.rows {
-		e.comma(i)
+		if i > 0 {
+			g.stamps = append(g.stamps, ',')
+		}
 		if row < 0 {
-			e.buf = append(e.buf, epoch...)
+			g.stamps = append(g.stamps, epoch...)
 		} else {
-			e.time(g.snapshot.Tick[row])
+			g.stamps = e.appendTime(g.stamps, g.snapshot.Tick[row])
 		}
 	}
-	e.raw("]}")
+	return g.stamps
+}
+
+// bytes writes text that may be long, in pieces.
+func (e *encoder) bytes(text []byte) {
+	for len(text) > 0 {
+		n := min(max(flushAt-len(e.buf), 1), len(text))
+		e.buf = append(e.buf, text[:n]...)
+		if text = text[n:]; len(e.buf) >= flushAt {
+			e.flush()
+		}
+	}
 }
 
 // quotedStatus is each status as it stands in an answer.
@@ -215,15 +258,15 @@ func appendFloat(dst []byte, x float64, bits int) []byte {
 	return strconv.AppendFloat(dst, x, format, -1, bits)
 }
 
-// time writes a tick as RFC 3339, with milliseconds only where there are some.
-func (e *encoder) time(tick int64) {
+// appendTime writes a tick as RFC 3339, with milliseconds only where there are some.
+func (e *encoder) appendTime(dst []byte, tick int64) []byte {
 	if e.text == nil || e.tick != tick {
 		e.tick = tick
 		e.text = append(e.text[:0], '"')
 		e.text = time.UnixMilli(tick).UTC().AppendFormat(e.text, "2006-01-02T15:04:05.999Z07:00")
 		e.text = append(e.text, '"')
 	}
-	e.buf = append(e.buf, e.text...)
+	return append(dst, e.text...)
 }
 
 func (e *encoder) string(s string) {

@@ -148,6 +148,7 @@ type group struct {
 	snapshot *online.Snapshot
 	rows     []int32
 	statuses []features.Status // Present, NotFound or OutsideMaxAge
+	stamps   []byte            // the ticks of the rows as they stand in an answer; empty: not yet made
 }
 
 // scratch is the memory that requests hand on to each other.
@@ -157,6 +158,7 @@ type scratch struct {
 	groups   []group
 	keys     [][]string
 	ofColumn []features.Status
+	before   statusText
 }
 
 // lookUp finds the rows of all entities. Each view's snapshot is taken once, so that an
@@ -167,6 +169,7 @@ func (sc *scratch) lookUp(store *online.Store, p *plan, now int64) {
 	}
 	for i, v := range p.views {
 		g := &sc.groups[i]
+		g.stamps = g.stamps[:0]
 		g.snapshot = store.Snapshot(v)
 		sc.keys = p.keysOf(sc.keys[:0], v)
 		g.rows = g.snapshot.Find(g.rows[:0], sc.keys)

@@ -86,7 +86,7 @@ func (l *ServedLog) observe(p *plan, groups []group, now int64) {
 	a := servedAnswer{plan: p, now: now, groups: make([]group, len(p.views))}
 	for i := range a.groups {
 		g := &groups[i]
-		a.groups[i] = group{g.snapshot, append([]int32(nil), g.rows[:n]...), append([]features.Status(nil), g.statuses[:n]...)}
+		a.groups[i] = group{snapshot: g.snapshot, rows: append([]int32(nil), g.rows[:n]...), statuses: append([]features.Status(nil), g.statuses[:n]...)}
 	}
 	l.dropped.WithLabelValues("size").Add(float64((p.entities - n) * len(p.views)))
 	select {

@@ -95,24 +95,28 @@ func (c *Process) Stop() {
 }
 
 // CPU is what the process used so far, user and system, in steps of 10 ms.
-func (c *Process) CPU() time.Duration { return cpuOf(c.cmd.Process.Pid) }
+func (c *Process) CPU() time.Duration { return cpuOf(c.cmd.Process.Pid, 11, 12) }
 
-func cpuOf(pid int) time.Duration {
+// cpuOf adds up fields of the stat of a process, counted behind its name.
+func cpuOf(pid int, wanted ...int) (sum time.Duration) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	user, _ := strconv.ParseInt(string(fields[11]), 10, 64)
-	system, _ := strconv.ParseInt(string(fields[12]), 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond
+	for _, f := range wanted {
+		ticks, _ := strconv.ParseInt(string(fields[f]), 10, 64)
+		sum += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return sum
 }
 
-// CPUOfAll is CPU with that of the processes that it started and that run.
+// CPUOfAll is CPU with that of the processes that it started, those that have ended among
+// them.
 func (c *Process) CPUOfAll() time.Duration {
 	total, pids := time.Duration(0), []int{c.cmd.Process.Pid}
 	for i := 0; i < len(pids); i++ {
-		total += cpuOf(pids[i])
+		total += cpuOf(pids[i], 11, 12, 13, 14)
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[i])) // the pattern is right
 		for _, file := range threads {
 			text, err := os.ReadFile(file)
