@@ -7,12 +7,17 @@ import "time"
 // Later most find nothing, and cost the source as much. So looks that find nothing make the
 // pauses longer, until the rows of the next tick may be there.
 type pace struct {
-	quiet int       // looks in a row that found nothing new
-	due   time.Time // when the rows of the next tick may be there
+	quiet   int       // looks in a row that found nothing new
+	due     time.Time // when the rows of the next tick may be there
+	overdue time.Time // when they are no longer waited for at every moment: the stream stands
 }
 
-// maxQuiet bounds the pauses: a straggler is seen after 4 of the shortest.
-const maxQuiet = 2
+// maxQuiet bounds the pauses: a straggler is seen after 4 of the shortest. A pause that is long
+// already, because looks take long, is no longer.
+const (
+	maxQuiet  = 2
+	maxLonger = 2 * time.Second
+)
 
 // looked notes a look that began at start, and what it found.
 func (p *pace) looked(start time.Time, found, newTick bool, interval time.Duration) {
@@ -21,14 +26,18 @@ func (p *pace) looked(start time.Time, found, newTick bool, interval time.Durati
 		p.quiet = 0
 	}
 	if newTick {
-		p.due = start.Add(interval * 9 / 10)
+		p.due, p.overdue = start.Add(interval*9/10), start.Add(2*interval)
 	}
 }
 
 // next is the time of the next look. pause is the shortest.
 func (p *pace) next(now time.Time, pause time.Duration) time.Time {
-	if !now.Before(p.due) {
+	long := now.Add(max(pause, min(pause<<min(p.quiet, maxQuiet), maxLonger)))
+	switch {
+	case now.Before(p.due):
+		return earlier(long, p.due)
+	case now.Before(p.overdue):
 		return now.Add(pause)
 	}
-	return earlier(now.Add(pause<<min(p.quiet, maxQuiet)), p.due)
+	return long
 }

@@ -43,3 +43,22 @@ func TestPace(t *testing.T) {
 		t.Errorf("%d looks in 25 s: one every half second would be 50", looks)
 	}
 }
+
+// TestPaceOfAStreamThatStands looks seldom, and again often once there are rows.
+func TestPaceOfAStreamThatStands(t *testing.T) {
+	const pause, interval = 500 * time.Millisecond, 10 * time.Second
+	begin := time.UnixMilli(0)
+	var p pace
+	p.looked(begin, true, true, interval)
+	looks := 0
+	for now := begin.Add(30 * time.Second); now.Before(begin.Add(60 * time.Second)); now = p.next(now, pause) {
+		p.looked(now, false, false, interval)
+		looks++
+	}
+	if looks > 17 {
+		t.Errorf("%d looks in 30 s", looks)
+	}
+	if p.looked(begin.Add(time.Minute), true, true, interval); p.next(begin.Add(time.Minute), pause) != begin.Add(time.Minute+pause) {
+		t.Error("rows are there again, and the next look is late")
+	}
+}
