@@ -77,7 +77,7 @@ func decodeRequest(body []byte, limits Limits) (*request, error) {
 // check says what is missing or too much, entities being the number of join keys.
 func (req *request) check(entities int, limits Limits) error {
 	switch {
-	case req.FeatureService != nil && len(req.Features) > 0:
+	case req.FeatureService != nil && req.Features != nil:
 		return badRequest("features: a feature_service is named too, want one of them")
 	case req.FeatureService == nil && len(req.Features) == 0:
 		return badRequest("features: want at least one, like \"view:feature\", or a feature_service")
