@@ -32,7 +32,7 @@ var fleet = page{
 			{title: "Accelerators given out", width: 12, unit: ratio, max: 1, sql: "allocation", label: "cluster",
 				about: "Accelerators that placed tasks asked for, over those of all nodes of the inventory."},
 			{title: "Fragmentation", width: 12, unit: ratio, max: 1, sql: "fragmentation",
-				about: "How scattered the free accelerators are: 0 when all are on one node, near 1 when each is alone; beside it the share that is on nodes of which nothing is given out."},
+				about: "How scattered the free accelerators are: 0 when all are on one node or none is free, near 1 when each is alone; beside it the share that is on nodes of which nothing is given out."},
 			{kind: rows, title: "Models", width: 12, sql: "models", about: "Accelerators of the inventory by vendor and model.", fields: []field{
 				{name: "vendor", link: toVendor}, {name: "model", link: toModel}, {name: "memory", unit: byteSize}}},
 			{kind: rows, title: "Racks", width: 12, sql: "racks", about: "Racks of the inventory at the end of the time range: how busy, and how much is given out.", fields: []field{

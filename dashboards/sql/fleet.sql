@@ -117,7 +117,7 @@ ORDER BY time
 -- name: fragmentation
 SELECT
     $__timeInterval(tick) AS time,
-    avg(accelerator_fragmentation) AS fragmentation,
+    avg(if(accelerator_capacity > 0, ifNull(accelerator_fragmentation, 0), NULL)) AS fragmentation,
     avg(accelerators_on_empty_nodes_ratio) AS "on empty nodes"
 FROM cluster_business
 WHERE $__timeFilter(tick) AND {{all "cluster" "cluster"}}
