@@ -52,6 +52,9 @@ lead to, and on to the metrics of each exporter; and to the services that read i
 		if missing := (*lineage.Unknown)(nil); errors.As(err, &missing) {
 			return exit.Usage(err)
 		}
+		if err != nil {
+			return err
+		}
 		return f.print(cmd.OutOrStdout(), answer, table)
 	}
 	return cmd

@@ -144,7 +144,7 @@ func qualityTable(out io.Writer, list []statistics.Feature) error {
 			skew = fmt.Sprintf("%.2f%%", 100*f.SkewRatio)
 		}
 		fmt.Fprintf(w, "%s:%s\t%d\t%d\t%.2f%%\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.View, f.Feature, f.Hours, f.Rows, 100*f.NullRatio, f.OutOfRange,
-			figure(f.P05), figure(f.P50), figure(f.P95), figure(f.Max), dash(strings.Join(psi, ", ")), skew, dash(strings.Join(f.Crossed, ", ")))
+			figure(f.P05), figure(f.P50), figure(f.P95), figure(f.Max), orDash(strings.Join(psi, ", ")), skew, orDash(strings.Join(f.Crossed, ", ")))
 	}
 	return w.Flush()
 }
@@ -154,13 +154,6 @@ func figure(x *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4g", *x)
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func featuresBaselineCmd() *cobra.Command {

@@ -28,9 +28,6 @@ var schemathesisArgs = []string{"run", "--phases=examples,coverage,fuzzing", "--
 // requests and wrong ones: no answer is 5xx, each has the status, headers and shape that are
 // described, and what the schemas forbid is refused.
 func TestSchemathesis(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
 	python, err := exec.Command("../../scripts/feast.sh", "python").Output()
 	if err != nil {
 		t.Fatalf("%v: scripts/feast.sh fetch installs it", err)

@@ -27,7 +27,7 @@ import (
 type kubelet struct {
 	v1.UnimplementedPodResourcesListerServer
 	list        *v1.ListPodResourcesResponse
-	allocatable *v1.AllocatableResourcesResponse // nil: not implemented
+	allocatable *v1.AllocatableResourcesResponse // nil: the kubelet is too old to tell
 	fault       error
 }
 

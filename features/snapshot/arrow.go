@@ -30,12 +30,6 @@ func (b *arrowBuilder) text(name string, n int, blob []byte) {
 	b.bytes += len(blob)
 }
 
-// plain adds a column of numbers.
-func (b *arrowBuilder) plain(name string, t arrow.DataType, data []byte) {
-	b.add(name, t, array.NewData(t, b.rows, buffers(data), nil, 0, 0))
-	b.bytes += len(data)
-}
-
 // dense adds a matrix: a list of width numbers a row.
 func (b *arrowBuilder) dense(name string, element arrow.DataType, width int, data []byte) {
 	t := arrow.FixedSizeListOfNonNullable(int32(width), element)
