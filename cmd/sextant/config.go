@@ -37,7 +37,7 @@ type PipelineConfig struct {
 	Group      string          `yaml:"group"`       // Kafka consumer group
 	Lateness   config.Duration `yaml:"lateness"`    // how long a tick waits for samples before it
 	BatchRows  int             `yaml:"batch_rows"`  // samples in one write, at most
-	FlushEvery config.Duration `yaml:"flush_every"` // a started batch is written after this long
+	FlushEvery config.Duration `yaml:"flush_every"` // a started batch is written after this long, one of few rows after four times as long
 	Listen     string          `yaml:"listen"`      // /metrics, /healthz, /readyz; empty: none
 	WebConfig  string          `yaml:"web_config"`  // exporter-toolkit file: TLS and users
 }

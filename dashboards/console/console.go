@@ -68,7 +68,9 @@ func New(store Reader, o Options) *httpserve.Mux {
 		o.Seen = func() map[string]int64 { return nil }
 	}
 	s := &server{Options: o, store: store, nodes: newMemo[[]Node](nodesAge), line: newMemo[*Line](lineAge), ledger: newMemo[*Ledger](ledgerAge)}
-	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		httpserve.AnswerError(w, status, why)
+	}
 	mux, guard := httpserve.NewMux(deny), o.Access.Whole(access.Read, deny)
 	for path, ask := range map[string]func(*http.Request) (any, error){
 		"/v1/nodes": s.listNodes, "/v1/nodes/{node}": s.oneNode, "/v1/tasks": s.listTasks, "/v1/line": s.theLine, "/v1/line/ledger": s.theLedger,

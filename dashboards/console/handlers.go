@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/prometheus/prometheus/util/httputil"
 
+	"sextant/internal/httpserve"
 	schema "sextant/schema/tasks"
 )
 
@@ -39,16 +39,16 @@ func (s *server) answer(ask func(*http.Request) (any, error)) http.Handler {
 		var wrong badRequest
 		switch {
 		case err == nil:
-			write(w, http.StatusOK, body)
+			httpserve.Answer(w, http.StatusOK, body)
 		case errors.As(err, &wrong):
-			refuse(w, http.StatusBadRequest, wrong.Error())
+			httpserve.AnswerError(w, http.StatusBadRequest, wrong.Error())
 		case errors.Is(err, ErrUnknown):
-			refuse(w, http.StatusNotFound, err.Error())
+			httpserve.AnswerError(w, http.StatusNotFound, err.Error())
 		case r.Context().Err() != nil: // who asked went away
 		default:
 			s.Log.Warn("console question failed", "path", r.URL.Path, "err", err)
 			w.Header().Set("Retry-After", "5")
-			refuse(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
+			httpserve.AnswerError(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
 		}
 	})
 }
@@ -213,22 +213,3 @@ func only(r *http.Request, names ...string) error {
 }
 
 func compressed(next http.Handler) http.Handler { return httputil.CompressionHandler{Handler: next} }
-
-func refuse(w http.ResponseWriter, status int, why string) {
-	write(w, status, struct {
-		Detail string `json:"detail"`
-	}{why})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that went away needs no answer
-}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"sextant/features"
+	"sextant/internal/httpserve"
 )
 
 // described is one feature in the answer of /v1/features.
@@ -42,7 +43,7 @@ func (s *server) listFeatures(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &requestError{http.StatusNotFound, "view: " + clip(wanted) + " is not defined"})
 		return
 	}
-	writeJSON(w, http.StatusOK, struct {
+	httpserve.Answer(w, http.StatusOK, struct {
 		Features []described `json:"features"`
 	}{list})
 }
@@ -115,7 +116,7 @@ func (s *server) describeService(w http.ResponseWriter, r *http.Request) {
 		f := c.Def()
 		d.Columns[i] = serviceColumn{Place: i, Ref: c.Ref(), Name: c.Name(false), FullName: c.Name(true), DType: f.DType.String(), Unit: f.Unit, Default: f.Default}
 	}
-	writeJSON(w, http.StatusOK, d)
+	httpserve.Answer(w, http.StatusOK, d)
 }
 
 func (s *server) listServices(w http.ResponseWriter, _ *http.Request) {
@@ -123,13 +124,13 @@ func (s *server) listServices(w http.ResponseWriter, _ *http.Request) {
 	for _, x := range s.catalog.Services {
 		list = append(list, s.describedService(x))
 	}
-	writeJSON(w, http.StatusOK, struct {
+	httpserve.Answer(w, http.StatusOK, struct {
 		Services []describedService `json:"services"`
 	}{list})
 }
 
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	httpserve.Answer(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // readiness is the answer of /readyz: by view, what is in memory and how old it is.
@@ -162,5 +163,5 @@ func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 		}
 		answer.Views = append(answer.Views, state)
 	}
-	writeJSON(w, status, answer)
+	httpserve.Answer(w, status, answer)
 }

@@ -1,9 +1,10 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"sextant/internal/httpserve"
 )
 
 // requestError is what is wrong with a request, in the client's words, with the status to
@@ -33,20 +34,5 @@ func clip(s string) string {
 
 // writeError answers as Feast's server does: {"detail": "…"}.
 func writeError(w http.ResponseWriter, err *requestError) {
-	writeJSON(w, err.status, struct {
-		Detail string `json:"detail"`
-	}{err.detail})
-}
-
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that went away needs no answer
+	httpserve.AnswerError(w, err.status, err.detail)
 }

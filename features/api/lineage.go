@@ -6,6 +6,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/lineage"
+	"sextant/internal/httpserve"
 )
 
 // describeLineage answers ?feature=view:name, ?metric=canonical_name or ?service=name: one of
@@ -39,7 +40,7 @@ func (s *server) describeLineage(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &requestError{http.StatusNotFound, what + ": " + missing.Error()})
 		return
 	}
-	writeJSON(w, http.StatusOK, answer)
+	httpserve.Answer(w, http.StatusOK, answer)
 }
 
 // oneOf is the one parameter of a query that is there, and its value.

@@ -8,6 +8,7 @@ import (
 
 	"sextant/features"
 	"sextant/features/lineage"
+	"sextant/internal/httpserve"
 )
 
 // Engine is what computes a feature, and where its windows are kept.
@@ -107,7 +108,7 @@ func (s *server) listViews(w http.ResponseWriter, _ *http.Request) {
 	for _, v := range s.catalog.Views {
 		list = append(list, s.summary(v))
 	}
-	writeJSON(w, http.StatusOK, struct {
+	httpserve.Answer(w, http.StatusOK, struct {
 		Views []viewSummary `json:"views"`
 	}{list})
 }
@@ -160,7 +161,7 @@ func (s *server) describeView(w http.ResponseWriter, r *http.Request) {
 	for i := range v.Features {
 		d.Features[i] = s.detail(v, i)
 	}
-	writeJSON(w, http.StatusOK, d)
+	httpserve.Answer(w, http.StatusOK, d)
 }
 
 func (s *server) detail(v *features.View, i int) featureDetail {
@@ -221,7 +222,7 @@ func (s *server) listEntities(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *entity) int { return strings.Compare(a.Name, b.Name) })
-	writeJSON(w, http.StatusOK, struct {
+	httpserve.Answer(w, http.StatusOK, struct {
 		Entities []*entity `json:"entities"`
 	}{list})
 }

@@ -1,9 +1,10 @@
 package snapshot
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"sextant/internal/httpserve"
 )
 
 // refusal is what is wrong with a request, in the client's words, with the status to answer.
@@ -27,17 +28,12 @@ func later(format string, args ...any) error {
 	return &refusal{http.StatusServiceUnavailable, fmt.Sprintf(format, args...)}
 }
 
-// refuse answers {"detail": "…"}, as all of the API does.
+// refuse says what is wrong, and when to come again.
 func refuse(w http.ResponseWriter, status int, why string) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	if status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "5")
+	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", "5")
 	}
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"detail": why}) // a client that went away needs no answer
+	httpserve.AnswerError(w, status, why)
 }
 
 // clip shortens what a client sent, for an error that repeats it.

@@ -3,7 +3,6 @@ package statapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -53,21 +52,23 @@ func New(src Source, o Options) *httpserve.Mux {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	no := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
+	no := func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		httpserve.AnswerError(w, status, why)
+	}
 	mux := httpserve.NewMux(no)
 	mux.Route("/v1/quality", o.Access.Whole(access.Read, no)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, status, err := o.question(r)
 		if err != nil {
-			refuse(w, status, err.Error())
+			httpserve.AnswerError(w, status, err.Error())
 			return
 		}
 		a, err := o.ask(r.Context(), src, q)
 		if err != nil {
 			o.Log.Error("quality of features", "err", err)
-			refuse(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
+			httpserve.AnswerError(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
 			return
 		}
-		write(w, http.StatusOK, a)
+		httpserve.Answer(w, http.StatusOK, a)
 	})), http.MethodGet)
 	return mux
 }
@@ -133,21 +134,4 @@ func (o *Options) ask(ctx context.Context, src Source, q statistics.Question) (a
 		a.Hours, err = src.QualityHours(ctx, q)
 	}
 	return a, err
-}
-
-func refuse(w http.ResponseWriter, status int, why string) {
-	write(w, status, map[string]string{"detail": why})
-}
-
-func write(w http.ResponseWriter, status int, body any) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that went away needs no answer
 }

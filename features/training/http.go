@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,16 +55,12 @@ func NewHandler(src Source, o HTTPOptions) (*httpserve.Mux, error) {
 		o.Log = slog.Default()
 	}
 	s := &server{o, src, make(chan struct{}, max(o.Concurrency, 1))}
-	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) { refuse(w, status, why) }
+	deny := func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		httpserve.AnswerError(w, status, why)
+	}
 	mux := httpserve.NewMux(deny)
 	mux.Route(Path, o.Access.WholeUntimed(access.Read, deny)(http.HandlerFunc(s.serve)), http.MethodPost)
 	return mux, nil
-}
-
-func refuse(w http.ResponseWriter, status int, why string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"detail": why}) // a client that went away needs no answer
 }
 
 // refusal is an error with the status to answer.
@@ -82,7 +77,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-s.slots }()
 	default:
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, "another training set is being built")
+		httpserve.AnswerError(w, http.StatusServiceUnavailable, "another training set is being built")
 		return
 	}
 	began, err := s.answer(w, r)
@@ -93,11 +88,11 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		s.Log.Error("training set broken off", "err", err)
 		panic(http.ErrAbortHandler)
 	case errors.As(err, &no):
-		refuse(w, no.status, no.Error())
+		httpserve.AnswerError(w, no.status, no.Error())
 	default:
 		s.Log.Error("training set failed", "err", err)
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
+		httpserve.AnswerError(w, http.StatusServiceUnavailable, "the store does not answer: see the log of the server")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 
+	"sextant/internal/httpserve"
 	"sextant/pipeline/kafka"
 	"sextant/schema/tasks"
 	"sextant/schema/topics"
@@ -187,15 +188,6 @@ func refuse(w http.ResponseWriter, status int, detail string) int {
 }
 
 func answer(w http.ResponseWriter, status int, body any) int {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that went away needs no answer
+	httpserve.Answer(w, status, body)
 	return status
 }
