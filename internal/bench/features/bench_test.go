@@ -26,13 +26,19 @@ func BenchmarkTick(b *testing.B) {
 		if err := w.join(i, t); err != nil {
 			b.Fatal(err)
 		}
-		for tick := range warm {
+	}
+	at := int64(fleet.Base)
+	for tick := range warm {
+		for i := range nodes {
 			if err := w.add(i, t.pointsOf(i, tick)); err != nil {
 				b.Fatal(err)
 			}
 		}
+		at += fleet.Interval
+		if err := w.pass(at); err != nil {
+			b.Fatal(err)
+		}
 	}
-	at := int64(fleet.Base + warm*fleet.Interval)
 	if _, err := w.evaluate(at); err != nil {
 		b.Fatal(err)
 	}

@@ -39,6 +39,7 @@ type Row struct {
 	Tick     time.Duration // CPU time of the evaluation of a tick, the mean of six
 	Add      time.Duration // CPU time of taking in the samples of a tick
 	State    int64         // bytes per node
+	Plans    int64         // bytes of them that the evaluation added
 	Values   float64       // feature values per node and tick
 }
 
@@ -47,6 +48,7 @@ type Result struct {
 	Views    []string
 	Features int
 	Series   float64 // per node, that some expression reads
+	Labels   int64   // bytes of their labels per node, which each engine keeps
 	History  time.Duration
 	Rows     []Row
 }
@@ -56,6 +58,8 @@ type Result struct {
 type engine interface {
 	join(node int, t *telemetry) error
 	add(node int, points []point) error
+	// pass lets a tick go by, unix ms, without evaluating it.
+	pass(tick int64) error
 	// evaluate evaluates what is due at a tick, unix ms, and returns the number of results.
 	evaluate(tick int64) (values int, err error)
 	close() error
@@ -90,7 +94,7 @@ func Run(ctx context.Context, o Options, progress io.Writer) (Result, error) {
 	}
 	history := keep.eval.Store().History()
 	warm := int(history/fleet.Interval) + 2
-	t, err := record(warm+measuredTicks, keep.eval.Store())
+	t, err := record(warm+2*measuredTicks, keep.eval.Store())
 	if err != nil {
 		return Result{}, err
 	}
@@ -101,7 +105,11 @@ func Run(ctx context.Context, o Options, progress io.Writer) (Result, error) {
 	}
 	for i := range t.nodes {
 		r.Series += float64(len(t.nodes[i].series)) / originals
+		for _, ls := range t.nodes[i].series {
+			r.Labels += int64(ls.ByteSize())
+		}
 	}
+	r.Labels /= originals
 	last := make([]Row, len(engines))
 	for _, n := range o.Nodes {
 		for k, e := range engines {
@@ -167,7 +175,8 @@ func part(v *features.View, wanted map[*features.Feature]bool) *features.View {
 	return &out
 }
 
-// measure fills the windows of an engine and evaluates some ticks.
+// measure fills the windows of an engine, has it evaluate each view once, and then takes
+// the time of some ticks.
 func (r *Row) measure(ctx context.Context, open func([]*features.View) (engine, error), views []*features.View, t *telemetry, warm int) error {
 	before := heap()
 	e, err := open(views)
@@ -180,39 +189,53 @@ func (r *Row) measure(ctx context.Context, open func([]*features.View) (engine, 
 			return err
 		}
 	}
-	var add, eval time.Duration
-	values := 0
-	for tick := range warm + measuredTicks {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		began := cpu()
-		for i := range r.Measured {
-			if err := e.add(i, t.pointsOf(i, tick)); err != nil {
-				return err
-			}
-		}
-		if tick < warm {
-			continue
-		}
-		added := cpu()
-		n, err := e.evaluate(fleet.Base + int64(tick+1)*fleet.Interval)
-		if err != nil {
-			return err
-		}
-		add, eval, values = add+added-began, eval+cpu()-added, values+n
-		if tick == warm {
-			add, eval, values = 0, 0, 0 // the first one plans
-		}
+	if _, _, err := r.drive(ctx, e, t, 0, warm, e.pass); err != nil {
+		return err
+	}
+	filled, values := heap(), 0
+	evaluate := func(tick int64) error {
+		n, err := e.evaluate(tick)
+		values += n
+		return err
+	}
+	if _, _, err := r.drive(ctx, e, t, warm, warm+measuredTicks, evaluate); err != nil {
+		return err
+	}
+	planned := heap()
+	r.State, r.Plans = (planned-before)/int64(r.Measured), (planned-filled)/int64(r.Measured)
+	values = 0
+	add, eval, err := r.drive(ctx, e, t, warm+measuredTicks, warm+2*measuredTicks, evaluate)
+	if err != nil {
+		return err
 	}
 	scale := func(d time.Duration) time.Duration {
 		return d * time.Duration(r.Nodes) / time.Duration(r.Measured*measuredTicks)
 	}
 	r.Add, r.Tick = scale(add), scale(eval)
 	r.Values = float64(values) / float64(r.Measured*measuredTicks)
-	r.State = (heap() - before) / int64(r.Measured)
-	runtime.KeepAlive(e)
 	return nil
+}
+
+// drive adds the samples of ticks [from, to) and closes each by f. It returns the CPU time of
+// the two.
+func (r *Row) drive(ctx context.Context, e engine, t *telemetry, from, to int, f func(tick int64) error) (add, closed time.Duration, err error) {
+	for tick := from; tick < to; tick++ {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		began := cpu()
+		for i := range r.Measured {
+			if err := e.add(i, t.pointsOf(i, tick)); err != nil {
+				return 0, 0, err
+			}
+		}
+		added := cpu()
+		if err := f(fleet.Base + int64(tick+1)*fleet.Interval); err != nil {
+			return 0, 0, err
+		}
+		add, closed = add+added-began, closed+cpu()-added
+	}
+	return add, closed, nil
 }
 
 // heap is the bytes that are in use.

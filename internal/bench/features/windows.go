@@ -45,6 +45,12 @@ func (w *windows) add(i int, points []point) error {
 	return nil
 }
 
+// pass says, as the pipeline does at each tick, that older points may go.
+func (w *windows) pass(tick int64) error {
+	w.eval.Store().SetNext(tick + fleet.Interval)
+	return nil
+}
+
 func (w *windows) evaluate(tick int64) (values int, err error) {
 	w.eval.Store().SetNext(tick + fleet.Interval)
 	for _, r := range w.eval.Tick(tick, tick) {
