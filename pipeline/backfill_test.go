@@ -105,15 +105,30 @@ func (s *shelf) again(t *testing.T, views []*features.View, from, to int64) *she
 		}
 		return int(a.time - b.time)
 	})
-	for _, k := range keys {
-		if x := s.samples[k]; k.time < to && x.flags&s.without == 0 {
-			r.Add(k.series, k.time, x.v, x.flags)
+	// As a backfill reads them: a chunk of time after the other, in blocks that end anywhere.
+	for read, at := int64(math.MinInt64), from-600_000; at < to; {
+		last := min(at+170_000, to-10_000)
+		var block backfill.Samples
+		for _, k := range keys {
+			x := s.samples[k]
+			if k.time < read || k.time >= last || x.flags&s.without != 0 {
+				continue
+			}
+			if len(block.Series) == 50 {
+				r.Add(block)
+				block = backfill.Samples{}
+			}
+			block.Series, block.Time = append(block.Series, k.series), append(block.Time, k.time)
+			block.Value, block.Flags = append(block.Value, x.v), append(block.Flags, x.flags)
 		}
-	}
-	for tick := from - 600_000; tick < to; tick += 10_000 {
-		if rows := r.Tick(tick, tick); tick >= from {
-			out.put(rows)
+		r.Add(block)
+		r.Complete(last)
+		for ; at <= last; at += 10_000 {
+			if rows := r.Tick(at, at); at >= from {
+				out.put(rows)
+			}
 		}
+		read = last
 	}
 	return out
 }

@@ -85,7 +85,7 @@ expressions as recording rules, over the same samples.`,
 		},
 	}
 
-	cmd.AddCommand(pipelineBench, featureBench, agentBenchCmd(), freshBench, codecBench, spoolBenchCmd(), trainsetBenchCmd(), servingBenchCmd())
+	cmd.AddCommand(pipelineBench, featureBench, agentBenchCmd(), freshBench, codecBench, spoolBenchCmd(), backfillBenchCmd(), trainsetBenchCmd(), servingBenchCmd())
 	cmd.AddCommand(&cobra.Command{
 		Use: "all", Short: "Everything, one after the other", Example: "  sextant bench all", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

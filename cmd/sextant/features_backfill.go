@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -21,34 +23,41 @@ import (
 func featuresBackfillCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backfill",
-		Short: "Give a feature view its past, from the samples that are stored",
+		Short: "Give feature views their past, from the samples that are stored",
 		Long: `backfill computes the rows of a view for ticks in [from, to) with the evaluator of the pipeline, from what was in
 time, and stores those that are missing. What is there stays: only what is NULL in a row is filled. A run that was
 stopped goes on where it was when the same command is given again. Ticks that the pipeline has not stored yet are left
-to it. Views of SQL are asked of the store again, tick by tick.`,
+to it. Several views of PromQL share the reading of the samples. Views of SQL are asked of the store again, tick by
+tick.`,
 		Example: "  sextant features backfill --view node_monitoring --from 2026-01-01T00:00:00Z --to 2026-01-08T00:00:00Z --parallel 4\n" +
-			"  sextant features backfill --view node_static@v2 --from 24h",
+			"  sextant features backfill --view node_static@v2,node_trend --from 24h",
 		Args: cobra.NoArgs,
 	}
 	var o backfillFlags
 	f := cmd.Flags()
-	f.StringVar(&o.view, "view", "", "the view, or one version of it: node_static@v2")
+	f.StringSliceVar(&o.views, "view", nil, "the view, or one version of it: node_static@v2; several of PromQL, separated by commas")
 	f.StringVar(&o.from, "from", "", "first tick: RFC 3339 with a zone, or how long ago, as 24h")
 	f.StringVar(&o.to, "to", "", "the tick after the last, likewise; default: as far as rows are stored")
 	f.StringSliceVar(&o.nodes, "nodes", nil, "only these nodes, separated by commas")
 	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once; of a view of SQL, hours")
 	f.BoolVar(&o.again, "again", false, "begin anew, whatever a run before has done")
+	f.StringVar(&o.profile, "cpu-profile", "", "write a CPU profile to this file until the end")
 	onStore(cmd, func(cmd *cobra.Command, _ []string, cfg *Config, db *clickhouse.DB) error {
-		return o.run(cmd, cfg, db)
+		stop, err := profileCPU(o.profile)
+		if err != nil {
+			return err
+		}
+		return errors.Join(o.run(cmd, cfg, db), stop())
 	})
 	return cmd
 }
 
 type backfillFlags struct {
-	view, from, to string
-	nodes          []string
-	parallel       int
-	again          bool
+	views, nodes []string
+	from, to     string
+	parallel     int
+	again        bool
+	profile      string
 }
 
 func (o *backfillFlags) run(cmd *cobra.Command, cfg *Config, db *clickhouse.DB) error {
@@ -61,9 +70,9 @@ func (o *backfillFlags) run(cmd *cobra.Command, cfg *Config, db *clickhouse.DB) 
 	if err != nil {
 		return err
 	}
-	v, ok := state.Active.View(o.view)
-	if !ok {
-		return exit.Usage(fmt.Errorf("--view: %q is not in force: sextant features apply, or list", o.view))
+	views, err := o.viewsOf(state.Active)
+	if err != nil {
+		return exit.Usage(err)
 	}
 	sink, err := db.NewSink(clickhouse.DefaultSinkConfig())
 	if err != nil {
@@ -78,34 +87,68 @@ func (o *backfillFlags) run(cmd *cobra.Command, cfg *Config, db *clickhouse.DB) 
 		return errors.Join(fmt.Errorf("no tick from %s on is stored yet: rows are stored up to %s", text(from), text(closed)), sink.Close())
 	}
 	line := newProgressLine(cmd.ErrOrStderr(), now)
-	p, err := o.fill(ctx, cfg, db, store, v, backfill.Range{Nodes: o.nodes, From: from, To: to}, line.moved)
+	p, err := o.fill(ctx, cfg, db, store, views, backfill.Range{Nodes: o.nodes, From: from, To: to}, line.moved)
 	line.close()
 	fmt.Fprintf(cmd.OutOrStdout(), "%s from %s to %s: %d rows computed, %d stored, %d values filled; %d values differ from what is stored, which stays\n",
-		v.Ref(), text(from), text(to), p.Rows, p.Stored, p.Filled, p.Differ)
+		refsOf(views), text(from), text(to), p.Rows, p.Stored, p.Filled, p.Differ)
 	return errors.Join(err, sink.Close())
 }
 
-func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB, store *clickhouse.BackfillStore, v *features.View, r backfill.Range, moved func(backfill.Progress)) (backfill.Progress, error) {
-	if v.Push {
-		return backfill.Progress{}, exit.Usage(fmt.Errorf("%s is pushed: nothing here computes its rows", v.Ref()))
+// viewsOf finds the views, which must be such that one run can fill them.
+func (o *backfillFlags) viewsOf(set *features.Set) ([]*features.View, error) {
+	var views []*features.View
+	for _, name := range o.views {
+		v, ok := set.View(name)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("--view: %q is not in force: sextant features apply, or list", name)
+		case v.Push:
+			return nil, fmt.Errorf("--view: %s is pushed: nothing here computes its rows", v.Ref())
+		case v.SQL != "" && len(o.views) > 1:
+			return nil, fmt.Errorf("--view: %s is of SQL, which a run fills alone", v.Ref())
+		case v.SQL != "" && len(o.nodes) > 0:
+			return nil, fmt.Errorf("--nodes: %s spans nodes", v.Ref())
+		case slices.Contains(views, v):
+			return nil, fmt.Errorf("--view: %s is there twice", v.Ref())
+		}
+		views = append(views, v)
 	}
-	if v.SQL != "" && len(o.nodes) > 0 {
-		return backfill.Progress{}, exit.Usage(fmt.Errorf("--nodes: %s spans nodes", v.Ref()))
+	return views, nil
+}
+
+func refsOf(views []*features.View) string {
+	refs := make([]string, len(views))
+	for i, v := range views {
+		refs[i] = v.Ref()
 	}
+	return strings.Join(refs, ", ")
+}
+
+func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB, store *clickhouse.BackfillStore, views []*features.View, r backfill.Range, moved func(backfill.Progress)) (backfill.Progress, error) {
 	job := ""
 	if !o.again {
-		// The end is not in it when it is open: what is new then is a part of its own.
-		job = fmt.Sprintf("%s %.12s from %d to %s nodes %x", v.Ref(), v.Hash(), r.From, o.to, xxhash.Sum64String(fmt.Sprint(r.Nodes)))
+		job = o.job(views, r)
 	}
-	if v.SQL != "" {
+	if v := views[0]; v.SQL != "" {
 		return backfill.RunSQL(ctx, sqlStore{db.NewDeriveStore(), db}, store, backfill.SQLConfig{
 			View: v, Schedule: deriveSchedule(cfg), Job: job, From: r.From, To: r.To, Parallel: o.parallel, Moved: moved,
 		})
 	}
 	return backfill.Run(ctx, store, backfill.Config{
-		Views: []*features.View{v}, Job: job, Nodes: r.Nodes, From: r.From, To: r.To,
+		Views: views, Job: job, Nodes: r.Nodes, From: r.From, To: r.To,
 		Lateness: cfg.Pipeline.Lateness.D(), Parallel: o.parallel, Moved: moved,
 	})
+}
+
+// job names what is to be done. The end is not in it when it is open: what is new then is a
+// part of its own.
+func (o *backfillFlags) job(views []*features.View, r backfill.Range) string {
+	var b strings.Builder
+	for _, v := range views {
+		fmt.Fprintf(&b, "%s %.12s ", v.Ref(), v.Hash())
+	}
+	fmt.Fprintf(&b, "from %d to %s nodes %x", r.From, o.to, xxhash.Sum64String(fmt.Sprint(r.Nodes)))
+	return b.String()
 }
 
 // sqlStore evaluates views of SQL, and reads rows.
@@ -127,7 +170,7 @@ func deriveSchedule(cfg *Config) derive.Schedule {
 
 // times is the range in unix ms. Without an end it is open.
 func (o *backfillFlags) times(now time.Time) (from, to int64, err error) {
-	if o.view == "" || o.from == "" {
+	if len(o.views) == 0 || o.from == "" {
 		return 0, 0, errors.New("--view and --from are needed")
 	}
 	if o.parallel < 1 || o.parallel > 64 {

@@ -17,7 +17,7 @@ func TestBackfillTimes(t *testing.T) {
 		{"1h", "2h", "--to: 2026-11-30T10:00:00Z is not after --from"},
 		{"", "", "--view and --from are needed"},
 	} {
-		o := backfillFlags{view: "v", from: c.from, to: c.to, parallel: 1}
+		o := backfillFlags{views: []string{"v"}, from: c.from, to: c.to, parallel: 1}
 		from, to, err := o.times(now)
 		got := text(from) + " " + text(to)
 		if err != nil {

@@ -72,23 +72,21 @@ func ofMetrics(nodes, names []string) []any {
 }
 
 // Samples implements backfill.Store.
-func (s *BackfillStore) Samples(ctx context.Context, r backfill.Range, names []string, late bool, f func(id uint64, t int64, v float64, flags uint16)) error {
+func (s *BackfillStore) Samples(ctx context.Context, r backfill.Range, names []string, late bool, f func(backfill.Samples)) error {
 	without := quality.Unusable
 	if !late {
 		without |= quality.Late
 	}
+	const file = "queries/backfill_samples.sql"
+	text, err := renderFile(schema.Files, file, s.db.names)
+	if err != nil {
+		return err
+	}
 	args := append(ofMetrics(r.Nodes, names), ch.Named("from", r.From), ch.Named("to", r.To), ch.Named("without", without))
-	var id uint64
-	var t int64
-	var v float64
-	var flags uint16
-	return s.ask(ctx, "queries/backfill_samples.sql", s.db.names, args, func(rows driver.Rows) error {
-		if err := rows.Scan(&id, &t, &v, &flags); err != nil {
-			return err
-		}
-		f(id, t, v, flags)
-		return nil
-	})
+	if err := s.db.readSamples(s.settings(ctx), text, args, f); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 // Rows implements backfill.Store.
@@ -163,16 +161,21 @@ func (s *BackfillStore) Closed(ctx context.Context, lateness time.Duration) (int
 	return closed - lateness.Milliseconds(), nil
 }
 
+// settings makes queries of ctx gentle where they are to be.
+func (s *BackfillStore) settings(ctx context.Context) context.Context {
+	if !s.gentle {
+		return ctx
+	}
+	return ch.Context(ctx, ch.WithSettings(ch.Settings{"max_threads": 1}))
+}
+
 // ask runs a query and calls f at each row.
 func (s *BackfillStore) ask(ctx context.Context, file string, data any, args []any, f func(driver.Rows) error) error {
 	text, err := renderFile(schema.Files, file, data)
 	if err != nil {
 		return err
 	}
-	if s.gentle {
-		ctx = ch.Context(ctx, ch.WithSettings(ch.Settings{"max_threads": 1}))
-	}
-	rows, err := s.db.conn.Query(ctx, text, args...)
+	rows, err := s.db.conn.Query(s.settings(ctx), text, args...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

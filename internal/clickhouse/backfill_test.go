@@ -111,7 +111,7 @@ func TestBackfillOverTheEngine(t *testing.T) {
 	if err != nil || closed < fleet.Base+(ticks-3)*fleet.Interval {
 		t.Fatalf("closed until %d ms, %v", closed-fleet.Base, err)
 	}
-	cfg := backfill.Config{Views: again, Job: "test", From: fleet.Base, To: closed, Lateness: 5 * time.Second, Parallel: 2, GroupSize: 2, Chunk: 2 * time.Minute, Segment: 7 * time.Minute}
+	cfg := backfill.Config{Views: again, Job: "test", From: fleet.Base, To: closed, Lateness: 5 * time.Second, Parallel: 2, GroupSize: 2, Chunk: 12 * 2 * fleet.PerNode, Segment: 7 * time.Minute}
 	p, err := backfill.Run(ctx, store, cfg)
 	if err != nil || p.Stored != p.Rows || p.Done != p.Ticks || p.Samples == 0 {
 		t.Fatalf("%+v, %v", p, err)
@@ -227,13 +227,15 @@ func TestBackfillReadsWhatWindowsHeld(t *testing.T) {
 		want []string
 	}{{false, []string{"1000 1", "5000 stale", "6000 7"}}, {true, []string{"1000 1", "2000 3", "5000 stale", "6000 7"}}} {
 		var got []string
-		err := db.NewBackfillStore(s).Samples(t.Context(), backfill.Range{Nodes: []string{"n1"}, From: t0, To: t0 + 7000}, nil, c.late, func(series uint64, at int64, v float64, _ uint16) {
-			text := fmt.Sprintf("%d %v", at-t0, v)
-			if math.Float64bits(v) == math.Float64bits(stale) {
-				text = fmt.Sprintf("%d stale", at-t0)
-			}
-			if got = append(got, text); series != id {
-				t.Errorf("series %d", series)
+		err := db.NewBackfillStore(s).Samples(t.Context(), backfill.Range{Nodes: []string{"n1"}, From: t0, To: t0 + 7000}, nil, c.late, func(s backfill.Samples) {
+			for i, v := range s.Value {
+				text := fmt.Sprintf("%d %v", s.Time[i]-t0, v)
+				if math.Float64bits(v) == math.Float64bits(stale) {
+					text = fmt.Sprintf("%d stale", s.Time[i]-t0)
+				}
+				if got = append(got, text); s.Series[i] != id {
+					t.Errorf("series %d", s.Series[i])
+				}
 			}
 		})
 		if err != nil || !slices.Equal(got, c.want) {

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -67,8 +68,13 @@ func (c *changes) fresh(all []*features.Rows) (out []hourOf) {
 	}
 	seen := map[hourOf]bool{}
 	for _, r := range all {
+		last := hourOf{view: r.View.Ref(), hour: math.MinInt64}
 		for _, tick := range r.Tick {
-			h := hourOf{r.View.Ref(), tick/1000 - tick/1000%3600}
+			h := hourOf{last.view, tick/1000 - tick/1000%3600}
+			if h.hour == last.hour {
+				continue
+			}
+			last = h
 			if _, ok := c.told[h]; !ok && !seen[h] {
 				seen[h] = true
 				out = append(out, h)

@@ -18,6 +18,8 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"sextant/pipeline/backfill"
 )
 
 // options turns c into the client's options. The database is not among them: every
@@ -144,6 +146,20 @@ func (db *DB) sendBlock(ctx context.Context, s *step) error {
 		return fmt.Errorf("send: %w", err)
 	}
 	return nil
+}
+
+// readSamples asks for the columns series, ts, value and flags of samples. Over HTTP they come as
+// columns; over the native protocol the client shows them row by row only.
+func (db *DB) readSamples(ctx context.Context, query string, args []any, f func(backfill.Samples)) (err error) {
+	if db.cfg.Protocol != "http" {
+		return db.scanSamples(ctx, query, args, f)
+	}
+	in, err := db.conn.QueryFormat(ctx, "Native", query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return samplesOfBlocks(in, f)
 }
 
 // unreachable says that err came from the way to the server, not from the server. HTTP

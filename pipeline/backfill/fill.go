@@ -27,6 +27,10 @@ func (c *Counts) add(d Counts) {
 // that it has: somebody may have read it. Only what is NULL in it is filled.
 func fill(fresh, have *features.Rows) Counts {
 	c := Counts{Rows: len(fresh.Tick)}
+	if len(have.Tick) == 0 {
+		c.Stored = c.Rows
+		return c
+	}
 	there := index(have)
 	keep := make([]bool, len(fresh.Tick))
 	for i := range fresh.Tick {
@@ -74,6 +78,10 @@ func fillRow(fresh *features.Rows, i int, have *features.Rows, j int) (filled, d
 // changed leaves the rows that are not what is stored.
 func changed(fresh, have *features.Rows) Counts {
 	c := Counts{Rows: len(fresh.Tick)}
+	if len(have.Tick) == 0 {
+		c.Stored = c.Rows
+		return c
+	}
 	there := index(have)
 	keep := make([]bool, len(fresh.Tick))
 	for i := range fresh.Tick {

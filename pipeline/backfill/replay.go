@@ -22,26 +22,26 @@ type Series struct {
 	Labels labels.Labels // with __name__ and node
 }
 
+// Samples are samples by column: those of a series side by side, in the order of their times,
+// none twice.
+type Samples struct {
+	Series []uint64
+	Time   []int64 // unix ms
+	Value  []float64
+	Flags  []uint16 // of package quality
+}
+
 // Replay is the windows and the evaluator of a group of nodes. It has no clock, goroutine or
 // client, and is not safe for concurrent use.
 type Replay struct {
 	eval     *evaluate.Evaluator
 	lately   *crosscheck.Recent
 	interval int64 // ms between ticks of the stream
+	complete int64 // all samples before it were added, unix ms
+	filled   int64 // the windows have all samples before it
 	swept    int
 	byID     map[uint64]*waiting
 	all      []*waiting
-}
-
-// waiting is the samples of a series that no tick has reached yet.
-type waiting struct {
-	window    *window.Series // nil: nothing reads it but the flags
-	node, uid string
-	flag      uint16 // what the series tells of, if it is one that tells of a flag
-	times     []int64
-	values    []float64
-	flags     []uint16
-	at        int // the first that no tick has reached
 }
 
 // NewReplay compiles the views, which are of PromQL. lookback and interval are those of the stream.
@@ -87,62 +87,80 @@ func (r *Replay) Know(series []Series) {
 	r.eval.Store().Buffers(fresh, r.interval)
 }
 
-// Add takes a sample. Those of a series come in the order of their times, none twice.
-func (r *Replay) Add(id uint64, t int64, v float64, flags uint16) {
-	w, ok := r.byID[id]
-	if !ok {
-		return
+// Len is the number of series that are known.
+func (r *Replay) Len() int { return len(r.all) }
+
+// Add takes samples, and keeps the columns until ticks have reached them. Those of a series come
+// in the order of their times.
+func (r *Replay) Add(s Samples) {
+	for from, to := 0, 0; from < len(s.Series); from = to {
+		id := s.Series[from]
+		for to = from + 1; to < len(s.Series) && s.Series[to] == id; to++ {
+		}
+		if w, ok := r.byID[id]; ok {
+			w.add(run{s.Time[from:to], s.Value[from:to], s.Flags[from:to]})
+		}
 	}
-	if w.at == len(w.times) && w.at > 0 {
-		w.times, w.values, w.flags, w.at = w.times[:0], w.values[:0], w.flags[:0], 0
-	}
-	w.times, w.values, w.flags = append(w.times, t), append(w.values, v), append(w.flags, flags)
 }
+
+// Complete says that all samples before a time, unix ms, were added.
+func (r *Replay) Complete(before int64) { r.complete = before }
 
 // Tick evaluates a tick, after all samples before it. known is the known time of its rows,
 // unix ms.
 func (r *Replay) Tick(tick, known int64) []*features.Rows {
 	store := r.eval.Store()
 	store.SetNext(tick)
-	r.fill(tick)
-	store.SetNext(tick + r.interval)
+	if tick > r.filled {
+		r.fill(max(tick, min(tick+fillAhead*r.interval, r.complete)))
+	}
 	rows := r.eval.Tick(tick, known)
 	for _, x := range rows {
 		r.lately.FlagRows(x, tick)
 	}
 	if r.swept++; r.swept%sweepEvery == 0 {
+		store.SetNext(tick + r.interval)
 		store.Sweep()
 		r.lately.Forget(tick - crosscheck.RowFlags)
 	}
 	return rows
 }
 
-// sweepEvery is how many ticks lie between two searches for what is gone.
-const sweepEvery = 6
+const (
+	// sweepEvery is how many ticks lie between two searches for what is gone.
+	sweepEvery = 6
+	// fillAhead is how many ticks a window is filled ahead: no tick sees what lies behind it, and
+	// the samples of a series lie side by side.
+	fillAhead = 7
+)
 
-// fill moves the samples before a tick into their windows.
-func (r *Replay) fill(tick int64) {
+// fill moves the samples before a time into their windows.
+func (r *Replay) fill(before int64) {
 	store := r.eval.Store()
 	for _, w := range r.all {
-		i := w.at
-		for ; i < len(w.times) && w.times[i] < tick; i++ {
+		for w.next(before) {
 			if w.window != nil {
-				w.window.Add(store, w.times[i], w.values[i])
+				w.window.Add(store, w.times[w.at], w.values[w.at])
 			}
-			r.note(w, i)
+			r.note(w)
+			w.at++
 		}
-		w.at = i
 	}
+	r.filled = before
 }
 
 // note remembers what was wrong with a sample for the rows of its node and device. The
 // series that tell of flags say it of nodes, and of devices whose own values were wrong; what
 // was wrong with all that a target sent stands beside each of its samples.
-func (r *Replay) note(w *waiting, i int) {
-	switch v := w.values[i]; {
-	case w.flag != 0 && v == v:
-		r.lately.Note(w.node, w.uid, w.times[i], w.flag)
-	case w.flag == 0 && w.uid != "" && w.flags[i]&quality.OfScrape != 0:
-		r.lately.Note(w.node, w.uid, w.times[i], w.flags[i]&quality.OfScrape)
+func (r *Replay) note(w *waiting) {
+	switch {
+	case w.flag != 0:
+		if v := w.values[w.at]; v == v {
+			r.lately.Note(w.node, w.uid, w.times[w.at], w.flag)
+		}
+	case w.flags != nil && w.uid != "":
+		if f := w.flags[w.at] & quality.OfScrape; f != 0 {
+			r.lately.Note(w.node, w.uid, w.times[w.at], f)
+		}
 	}
 }

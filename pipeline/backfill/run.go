@@ -25,9 +25,10 @@ type Store interface {
 	Nodes(ctx context.Context) ([]string, error)
 	// Series lists the series of nodes with one of the metric names, or with any.
 	Series(ctx context.Context, nodes, names []string) ([]Series, error)
-	// Samples calls f for each sample, in the order of series and time, each once. Samples
-	// without a value to reckon with are left out, and late ones unless they are asked for.
-	Samples(ctx context.Context, r Range, names []string, late bool, f func(id uint64, t int64, v float64, flags uint16)) error
+	// Samples calls f with the samples in the order of series and time, each once, some at a time;
+	// f keeps the columns. Samples without a value to reckon with are left out, and late ones
+	// unless they are asked for.
+	Samples(ctx context.Context, r Range, names []string, late bool, f func(Samples)) error
 	// Rows gives what is stored of a view, as known then.
 	Rows(ctx context.Context, v *features.View, r Range) (*features.Rows, error)
 	// Write returns when rows are durable. name names them in errors.
@@ -49,8 +50,8 @@ type Config struct {
 
 	Lookback  time.Duration // of the stream, 1 min
 	Interval  time.Duration // of its ticks, 10 s
-	GroupSize int           // nodes read together, 32
-	Chunk     time.Duration // samples read together, 30 min
+	GroupSize int           // nodes read together, 16
+	Chunk     int           // samples in memory at once, about: 8 M, of 18 bytes
 	Segment   time.Duration // what is done or not, 1 d: each reads the history before it again
 	Parallel  int           // parts at once, 1
 	Moved     func(Progress)
@@ -66,8 +67,8 @@ type Progress struct {
 func (c Config) complete() Config {
 	c.Lookback = cmp.Or(c.Lookback, time.Minute)
 	c.Interval = cmp.Or(c.Interval, 10*time.Second)
-	c.GroupSize = cmp.Or(c.GroupSize, 32)
-	c.Chunk = cmp.Or(c.Chunk, 30*time.Minute)
+	c.GroupSize = cmp.Or(c.GroupSize, 16)
+	c.Chunk = cmp.Or(c.Chunk, 8<<20)
 	c.Segment = cmp.Or(c.Segment, 24*time.Hour)
 	c.Parallel = cmp.Or(c.Parallel, 1)
 	step := c.step()
@@ -173,18 +174,19 @@ func (c *Config) part(ctx context.Context, store Store, p part, t *teller) error
 	}
 	r.Know(series)
 	var all Counts
-	read := p.From - r.History()
+	read, chunk := p.From-r.History(), c.chunk(r.Len())
 	for at := p.From; at < p.To; {
-		end := min(at+max(c.Chunk.Milliseconds()/c.step(), 1)*c.step(), p.To)
+		end := min(at+chunk, p.To)
 		last := at + (end-1-at)/c.step()*c.step()
 		n := int64(0)
-		err := store.Samples(ctx, Range{p.Nodes, read, last}, r.Names(), c.Corrects, func(id uint64, t int64, v float64, flags uint16) {
-			n++
-			r.Add(id, t, v, flags)
+		err := store.Samples(ctx, Range{p.Nodes, read, last}, r.Names(), c.Corrects, func(s Samples) {
+			n += int64(len(s.Series))
+			r.Add(s)
 		})
 		if err != nil {
 			return err
 		}
+		r.Complete(last)
 		rows := c.evaluate(r, at, last)
 		counts, err := c.keep(ctx, store, Range{p.Nodes, at, last + 1}, p.name, rows)
 		if err != nil {
@@ -198,6 +200,13 @@ func (c *Config) part(ctx context.Context, store Store, p part, t *teller) error
 		return nil
 	}
 	return store.Done(ctx, c.Job, p.name, all)
+}
+
+// chunk is how long a time, ms and whole steps, holds as many samples of so many series as are
+// read at once. A long one is read much faster: the store reads thousands of samples of a series
+// where it wants one.
+func (c *Config) chunk(series int) int64 {
+	return max(int64(c.Chunk/max(series, 1))*c.Interval.Milliseconds()/c.step(), 1) * c.step()
 }
 
 // evaluate makes the rows of the ticks from at to last, one Rows for each view.

@@ -156,6 +156,11 @@ func (c *Process) PeakAtEnd() int64 {
 	return 0
 }
 
+// CPUAtEnd is CPU of a process that has ended: see Wait.
+func (c *Process) CPUAtEnd() time.Duration {
+	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+}
+
 // Tail is the end of what the process logged.
 func (c *Process) Tail() string {
 	b, err := os.ReadFile(c.log)
