@@ -70,7 +70,7 @@ func (q *querier) Select(_ context.Context, _ bool, hints *storage.SelectHints, 
 func ofNode(list []*Series, node string) []*Series {
 	var out []*Series
 	for _, s := range list {
-		if s.Labels.Get("node") == node {
+		if s.node.name == node {
 			out = append(out, s)
 		}
 	}

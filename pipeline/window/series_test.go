@@ -72,8 +72,8 @@ func TestSeriesAgainstSet(t *testing.T) {
 			t.Fatalf("[%d, %d]: got %v, want %v", lo, hi, got, want)
 		}
 	}
-	if len(s.times) > 200 {
-		t.Errorf("%d points are held for a range of 1 min", len(s.times))
+	if len(s.values) > 200 {
+		t.Errorf("%d points are held for a range of 1 min", len(s.values))
 	}
 }
 
@@ -185,7 +185,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d series after a came back, want 2", st.Len())
 	}
 	st.Forget("b")
-	if s := st.NewSeries("d", labels.FromStrings("__name__", "m", "node", "d")); s.group != st.groups[0] {
+	if s := st.NewSeries("d", labels.FromStrings("__name__", "m", "node", "d")); s.node.group != st.groups[0] {
 		t.Error("the place of a forgotten node is not used again")
 	}
 }

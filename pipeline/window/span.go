@@ -31,27 +31,35 @@ func (w *Span) CopyTimes(o *Span) { w.base, w.times = o.base, append(w.times[:0]
 // range selector sees.
 func (s *Series) Window(lo, hi int64) Span {
 	var w Span
-	s.window(&w, lo, hi)
+	if s.column != nil {
+		s.window(&w, s.column.rows(lo, hi))
+	}
 	return w
 }
 
-func (s *Series) window(w *Span, lo, hi int64) {
-	i, j := s.bounds(lo, hi)
-	w.V, w.times, w.base, w.Rising = s.values[i:j], s.times[i:j], s.base, false
-	if i == j {
-		return
-	}
-	w.Rising = w.times[0] >= s.fell
-	if w.times[0] <= s.stale {
+// window is Window of the rows [from, to) of the column.
+func (s *Series) window(w *Span, rows rows) {
+	i, j := s.between(rows)
+	w.V, w.times, w.base, w.Rising = s.values[i:j], s.times()[i:j], s.column.base, i >= int(s.rising)
+	if i < int(s.clean) {
 		w.dropStale()
 	}
 }
 
-// Windows puts the window of each series into dst, which is as long as series.
+// Windows puts the window of each series, which is in the store, into dst, which is as long
+// as series.
 func Windows(dst []Span, series []*Series, lo, hi int64) {
 	touchTimes(series)
+	var (
+		c *column
+		r rows
+	)
 	for i, s := range series {
-		s.window(&dst[i], lo, hi)
+		if s.column != c {
+			c = s.column
+			r = c.rows(lo, hi)
+		}
+		s.window(&dst[i], r)
 	}
 	touchValues(dst)
 }
@@ -62,8 +70,8 @@ func Windows(dst []Span, series []*Series, lo, hi int64) {
 //go:noinline
 func touchTimes(series []*Series) (sum int32) {
 	for _, s := range series {
-		if t := s.times; len(t) > 0 {
-			sum += t[0] + t[len(t)-1]
+		if s.column != nil && len(s.column.times) > 0 {
+			sum += s.column.times[len(s.column.times)-1]
 		}
 	}
 	return sum
@@ -95,7 +103,8 @@ func (w *Span) dropStale() {
 
 // Last returns the newest point of [lo, hi], unless it is a staleness marker.
 func (s *Series) Last(lo, hi int64) (t int64, v float64, ok bool) {
-	i := len(s.times) - 1
+	s.trim()
+	i := len(s.values) - 1
 	for i >= 0 && s.time(i) > hi {
 		i--
 	}
@@ -107,32 +116,17 @@ func (s *Series) Last(lo, hi int64) (t int64, v float64, ok bool) {
 
 // span returns all points of [lo, hi].
 func (s *Series) span(lo, hi int64) Span {
-	i, j := s.bounds(lo, hi)
-	return Span{V: s.values[i:j], times: s.times[i:j], base: s.base}
+	if s.column == nil {
+		return Span{}
+	}
+	i, j := s.between(s.column.rows(lo, hi))
+	return Span{V: s.values[i:j], times: s.times()[i:j], base: s.column.base}
 }
 
-// bounds returns the indexes of the points of [lo, hi].
-func (s *Series) bounds(lo, hi int64) (i, j int) {
-	t := s.times
-	lo, hi = lo-s.base, hi-s.base
-	j = len(t)
-	for j > 0 && int64(t[j-1]) > hi {
-		j--
-	}
-	if j == 0 || int64(t[0]) >= lo {
-		return 0, j
-	}
-	first, last := int64(t[0]), int64(t[j-1])
-	if last < lo {
-		return j, j
-	}
-	// Scrapes are about equally far apart, so the place can be told from the time.
-	i = int((lo - first) * int64(j-1) / (last - first))
-	for int64(t[i]) < lo {
-		i++
-	}
-	for int64(t[i-1]) >= lo {
-		i--
-	}
-	return i, j
+// between returns the indexes of the points in rows of the column, and trims the series.
+func (s *Series) between(r rows) (i, j int) {
+	s.trim()
+	n := len(s.values)
+	start := s.end - int32(n)
+	return min(max(int(r.from-start), 0), n), min(max(int(r.to-start), 0), n)
 }

@@ -27,7 +27,7 @@ type Store struct {
 
 	kinds  map[string]*kind
 	groups []*group
-	nodes  map[string]*group
+	nodes  map[string]*node
 	size   int // nodes per group
 	live   int // attached series
 }
@@ -39,9 +39,15 @@ type group struct {
 	live  int
 }
 
+// node is where the series of a node lie.
+type node struct {
+	name  string
+	group *group
+}
+
 // list is the series of one selector.
 type list struct {
-	series  []*Series // sorted by labels unless dirty
+	series  []*Series // sorted by nodes and labels unless dirty
 	dirty   bool
 	version uint64 // counts changes, from 1 on
 }
@@ -52,7 +58,7 @@ func NewStore(groupSize int) *Store {
 		byFirst: map[*labels.Matcher]int{},
 		byKey:   map[string]int{},
 		byName:  map[string][]int{},
-		nodes:   map[string]*group{},
+		nodes:   map[string]*node{},
 		kinds:   map[string]*kind{},
 		size:    groupSize,
 	}
@@ -106,12 +112,12 @@ func (st *Store) Reads(name string) bool {
 
 // NewSeries returns the window of a series of a node, or nil when no expression selects
 // it. It takes its place in the store with its first point. Call it once per series.
-func (st *Store) NewSeries(node string, ls labels.Labels) *Series {
+func (st *Store) NewSeries(nodeName string, ls labels.Labels) *Series {
 	k := st.kindOf(ls)
 	if k == nil {
 		return nil
 	}
-	return &Series{Labels: ls, kind: k, group: st.groupOf(node), stale: never, fell: never}
+	return &Series{Labels: ls, kind: k, node: st.node(nodeName)}
 }
 
 // kindOf returns the kind of a series with these labels, or nil when nothing selects it.
@@ -138,53 +144,56 @@ func (st *Store) kindOf(ls labels.Labels) *kind {
 	return known
 }
 
-// Buffers gives series that were made together buffers that lie together, in their
-// order: a scrape then walks memory forward. interval is the expected distance of their
-// points in ms.
+// Buffers gives series that were made together, and will have points of the same times,
+// buffers that lie together, in their order: a scrape then walks memory forward. interval is
+// the expected distance of their points in ms.
 func (st *Store) Buffers(series []*Series, interval int64) {
-	total := 0
+	total, keep := 0, int64(0)
 	for _, s := range series {
-		total += s.room(interval)
+		total += points(s.kind.keep, interval)
+		keep = max(keep, s.kind.keep)
 	}
-	times, values := make([]int32, total), make([]float64, total)
+	times, values := newColumn(points(keep, interval), keep, len(series)), make([]float64, total)
 	for _, s := range series {
-		n := s.room(interval)
-		s.times, times = times[:0:n], times[n:]
+		n := points(s.kind.keep, interval)
+		s.column = times
 		s.values, values = values[:0:n], values[n:]
 	}
 }
 
-// room is the number of points that a buffer holds: the history, and a quarter more so
-// that old points are moved out in bulk.
-func (s *Series) room(interval int64) int {
-	n := int(s.kind.keep/interval) + 4
-	return n + n/4
+// points is how many a buffer holds: the history, and an eighth more so that old points are
+// moved out in bulk.
+func points(keep, interval int64) int {
+	n := int(keep/interval) + 4
+	return n + n/8
 }
 
-func (st *Store) groupOf(node string) *group {
-	if g, ok := st.nodes[node]; ok {
-		return g
+func (st *Store) node(name string) *node {
+	if n, ok := st.nodes[name]; ok {
+		return n
 	}
-	var g *group
-	for _, c := range st.groups {
-		if c.nodes < st.size {
-			g = c
-			break
+	n := &node{name, st.room()}
+	n.group.nodes++
+	st.nodes[name] = n
+	return n
+}
+
+// room returns a group that has room for a node.
+func (st *Store) room() *group {
+	for _, g := range st.groups {
+		if g.nodes < st.size {
+			return g
 		}
 	}
-	if g == nil {
-		g = &group{lists: make([]list, len(st.selectors))}
-		st.groups = append(st.groups, g)
-	}
-	g.nodes++
-	st.nodes[node] = g
+	g := &group{lists: make([]list, len(st.selectors))}
+	st.groups = append(st.groups, g)
 	return g
 }
 
 // Forget frees a node's place. Its series must not be added to again.
 func (st *Store) Forget(node string) {
-	if g, ok := st.nodes[node]; ok {
-		g.nodes--
+	if n, ok := st.nodes[node]; ok {
+		n.group.nodes--
 		delete(st.nodes, node)
 	}
 }
@@ -192,21 +201,27 @@ func (st *Store) Forget(node string) {
 func (st *Store) attach(s *Series) {
 	s.attached = true
 	for _, i := range s.kind.selectors {
-		l := &s.group.lists[i]
+		l := &s.node.group.lists[i]
 		l.series = append(l.series, s)
 		l.dirty = true
 		l.version++
 	}
-	s.group.live++
+	s.node.group.live++
 	st.live++
 }
 
-// list returns a selector's series in the order of their labels. A sum of floats
-// depends on its order, and the order in which series came differs after a restart.
+// list returns a selector's series in the order of their nodes and labels. A sum of floats
+// depends on its order, and the order in which series came differs after a restart. Series
+// of a node have the same times and lie together in memory.
 func (g *group) list(sel int) []*Series {
 	l := &g.lists[sel]
 	if l.dirty {
-		slices.SortFunc(l.series, func(a, b *Series) int { return labels.Compare(a.Labels, b.Labels) })
+		slices.SortFunc(l.series, func(a, b *Series) int {
+			if a.node != b.node {
+				return cmp.Compare(a.node.name, b.node.name)
+			}
+			return labels.Compare(a.Labels, b.Labels)
+		})
 		l.dirty = false
 	}
 	return l.series
@@ -233,9 +248,11 @@ func (st *Store) gone(s *Series) bool {
 	}
 	if s.attached {
 		s.attached = false
-		s.times, s.values = nil, nil
-		s.stale, s.fell = never, never
-		s.group.live--
+		s.values, s.rising, s.clean = nil, 0, 0
+		if s.column.series == 1 {
+			s.column = nil
+		}
+		s.node.group.live--
 		st.live--
 	}
 	return true
@@ -272,9 +289,9 @@ func (st *Store) Empty(group int) bool { return st.groups[group].live == 0 }
 // NodesOf lists the nodes of a group, sorted.
 func (st *Store) NodesOf(group int) []string {
 	var names []string
-	for n, g := range st.nodes {
-		if g == st.groups[group] {
-			names = append(names, n)
+	for name, n := range st.nodes {
+		if n.group == st.groups[group] {
+			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, cmp.Compare)
