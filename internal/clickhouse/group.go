@@ -42,11 +42,10 @@ func gather(reqs []*request, buf *sampleColumns) *group {
 	g := &group{samples: buf}
 	var origin strings.Builder
 	views := make(map[viewOrigin]*viewRows)
-	known := make(map[uint64]struct{})
 	for _, r := range reqs {
 		r.mu.Lock()
 		if !r.gone {
-			g.add(r.batch, views, known)
+			g.add(r.batch, views)
 			if origin.Len() > 0 {
 				origin.WriteByte(' ')
 			}
@@ -69,14 +68,9 @@ func originOf(b *pipeline.Batch) string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*viewRows, known map[uint64]struct{}) {
+func (g *group) add(b *pipeline.Batch, views map[viewOrigin]*viewRows) {
 	g.samples.add(&b.Samples)
-	for _, s := range b.Series {
-		if _, ok := known[s.ID]; !ok {
-			known[s.ID] = struct{}{}
-			g.series = append(g.series, s)
-		}
-	}
+	g.series = append(g.series, b.Series...)
 	for _, r := range b.Rows {
 		if len(r.Tick) == 0 {
 			continue

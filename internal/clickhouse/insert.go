@@ -27,17 +27,20 @@ func (g *group) steps() []step {
 		g.step(samplesTable, len(g.samples.Series), func(h *hasher) { hashSamples(h, &g.samples.Samples) },
 			func(w *columnWriter) { appendSamples(w, &g.samples.Samples) }),
 	}
+	steps[0].block = func() *block { return seriesBlock(g.series) }
 	steps[1].block = func() *block { return samplesBlock(samplesTable.columns, &g.samples.Samples) }
 	for _, v := range g.views {
 		steps = append(steps, v.step(g.origin))
 	}
+	ledger := g.step(ledgerTable, len(g.ledger), func(h *hasher) { hashLedger(h, g.ledger) },
+		func(w *columnWriter) { appendLedger(w, g.ledger) })
+	ledger.block = func() *block { return ledgerBlock(g.ledger) }
 	return append(steps,
 		g.step(faultsTable, len(g.faults), func(h *hasher) { hashFaults(h, g.faults) },
 			func(w *columnWriter) { appendFaults(w, g.faults) }),
 		g.step(deadTable, len(g.dead), func(h *hasher) { hashDead(h, g.dead) },
 			func(w *columnWriter) { appendDead(w, g.dead) }),
-		g.step(ledgerTable, len(g.ledger), func(h *hasher) { hashLedger(h, g.ledger) },
-			func(w *columnWriter) { appendLedger(w, g.ledger) }))
+		ledger)
 }
 
 func (g *group) step(t *table, rows int, hash func(*hasher), fill func(*columnWriter)) step {

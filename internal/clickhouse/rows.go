@@ -129,6 +129,27 @@ func (v *viewRows) dictionary(k int) dictionary {
 	return d
 }
 
+// dictionaryOf makes that of a column of n strings. A string is often that of the row before.
+func dictionaryOf(n int, of func(row int) string) dictionary {
+	d := dictionary{of: make([]uint32, n)}
+	seen := map[string]uint32{}
+	last, at := "", uint32(0)
+	for i := range d.of {
+		s := of(i)
+		if i == 0 || s != last {
+			x, ok := seen[s]
+			if !ok {
+				x = uint32(len(d.values))
+				seen[s] = x
+				d.values = append(d.values, s)
+			}
+			last, at = s, x
+		}
+		d.of[i] = at
+	}
+	return d
+}
+
 // sort brings the values into their order.
 func (d *dictionary) sort() {
 	byValue := make([]uint32, len(d.values))

@@ -154,7 +154,7 @@ func (b *bench) pipeline(ctx context.Context, r *Result) error {
 
 // await polls until so many samples are visible.
 func (b *bench) await(ctx context.Context, pipe *child.Process, want int64) error {
-	poll := time.NewTicker(100 * time.Millisecond)
+	poll := time.NewTicker(500 * time.Millisecond) // a query costs milliseconds of the CPU that is measured
 	defer poll.Stop()
 	for {
 		select {
