@@ -10,6 +10,7 @@ import (
 
 	"sextant/features"
 	"sextant/pipeline"
+	"sextant/schema/wire"
 )
 
 // deviceRowsOf are rows of every type, of several devices and ticks, in an order that is not the
@@ -58,6 +59,40 @@ func TestRowsBothWays(t *testing.T) {
 	}
 	if !slices.IsSorted(answers[0]) {
 		t.Errorf("rows are not in the order of the table: %q", answers[0])
+	}
+}
+
+// TestSeriesAndLedgerBothWays stores the same series and ledger rows as ready blocks and as
+// columns of the client. A series is there twice, an agent's numbers come in no order, and a
+// record was sent twice.
+func TestSeriesAndLedgerBothWays(t *testing.T) {
+	var answers [2][]string
+	for i, compression := range []string{"none", "lz4"} {
+		db := openDB(t, func(c *Config) { c.Compression = compression })
+		b := testBatch(1, 1, 1)
+		b.Series = []pipeline.SeriesRow{
+			{ID: 9, Node: "n2", Name: "a", Kind: "gauge", Unit: "bytes", Source: "vendor_a", FirstSeen: t0,
+				Labels: []wire.Label{{Name: "disk", Value: "é"}, {Name: "node", Value: "n2"}}},
+			{ID: 3, Node: "n1", Name: "b", Kind: "counter", Source: "b", UnknownOf: "nvidia", FirstSeen: t0 + 1},
+			{ID: 9, Node: "n2", Name: "a", Kind: "gauge", Unit: "bytes", Source: "vendor_a", FirstSeen: t0 + 5,
+				Labels: []wire.Label{{Name: "disk", Value: "é"}, {Name: "node", Value: "n2"}}},
+		}
+		b.Ledger = nil
+		for k, agent := range []string{"z", "a", "z", "a", "z"} {
+			b.Ledger = append(b.Ledger, pipeline.LedgerRow{Agent: agent, Node: "node of " + agent, Target: "t", Seq: uint64(10 - k), Oldest: 1, Dropped: 2,
+				Partition: 3, Offset: int64(7 + k), Scrape: t0, Ingest: t0 + 20, Rows: uint32(k), Late: 1, Duplicates: 4, State: uint8(k % 3)})
+		}
+		again := b.Ledger[0]
+		again.Offset = 5
+		b.Ledger = append(b.Ledger, again)
+		if err := newSink(t, db).Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		answers[i] = append(text(t, db, "toString(tuple(*))", "{db}.series FINAL ORDER BY id"),
+			text(t, db, "toString(tuple(* EXCEPT written))", "{db}.ingest_ledger FINAL ORDER BY agent, seq, offset")...)
+	}
+	if len(answers[0]) != 2+6 || !slices.Equal(answers[0], answers[1]) {
+		t.Errorf("as blocks\n%q\nas columns\n%q", answers[0], answers[1])
 	}
 }
 
