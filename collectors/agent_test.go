@@ -183,7 +183,7 @@ func TestWhatIsScrapedArrives(t *testing.T) {
 
 // settle strikes the targets out of want whose sample the record holds.
 func settle(t *testing.T, rec wire.Record, want map[string]string) {
-	env, err := wire.ParseEnvelope(rec.Headers)
+	env, err := wire.ParseEnvelope(rec.Headers, nil)
 	if err != nil || env.Node != "n1" || string(rec.Key) != "n1" {
 		t.Errorf("record %d: %+v: %v", rec.Offset, env, err)
 		return

@@ -45,7 +45,7 @@ func (p *planner) events(all []catalog.Mapping) {
 		labels := slices.DeleteFunc(slices.Clone(as.Labels), func(l wire.Label) bool {
 			return slices.Contains(codeLabels, l.Name) || slices.Contains(howLabels, l.Name)
 		})
-		key := as.Metric.Events + "\xff" + canonicalText(labels)
+		key := as.Metric.Events + "\xff" + string(appendCanonical(nil, labels))
 		k, ok := at[key]
 		if !ok {
 			k = len(p.l.events)
@@ -57,7 +57,7 @@ func (p *planner) events(all []catalog.Mapping) {
 			e.codes = append(e.codes, int32(i))
 			continue
 		}
-		c := counted{int32(i), events.Count{Key: as.Name + "\xff" + canonicalText(as.Labels), Total: as.Metric.Kind == catalog.Counter}}
+		c := counted{int32(i), events.Count{Key: as.Name + "\xff" + string(appendCanonical(nil, as.Labels)), Total: as.Metric.Kind == catalog.Counter}}
 		for _, l := range as.Labels {
 			if slices.Contains(codeLabels, l.Name) {
 				c.Label, c.Code = l.Name, l.Value

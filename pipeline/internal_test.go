@@ -49,8 +49,8 @@ func add(t *testing.T, m *Machine, rs ...wire.Record) *Batch {
 // no sample of the second is stored under it.
 func TestCollisionIsRefused(t *testing.T) {
 	m := newBare(t, Config{})
-	m.id = func(_, text string) uint64 {
-		if strings.Contains(text, "free") {
+	m.id = func(_ string, text []byte) uint64 {
+		if strings.Contains(string(text), "free") {
 			return 2
 		}
 		return 1

@@ -17,7 +17,7 @@ import (
 type Machine struct {
 	cfg  Config
 	eval *evaluate.Evaluator
-	id   func(node, text string) uint64 // SeriesID
+	id   func(node string, text []byte) uint64 // SeriesID
 
 	nodes  map[string]*node
 	series map[uint64]*series
@@ -48,6 +48,8 @@ type Machine struct {
 	// Scratch space of Add.
 	decoder wire.Decoder
 	labels  []wire.Label
+	text    []byte
+	texts   wire.Texts
 	gone    []bool
 	page    *catalog.Page
 	told    []told
@@ -72,6 +74,7 @@ func NewMachine(cfg Config, c Checkpoint) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, eval: ev, id: SeriesID,
 		page:   cfg.Catalog.NewPage(),
+		texts:  wire.Texts{},
 		nodes:  map[string]*node{},
 		series: map[uint64]*series{},
 		sent:   senders{},
@@ -113,7 +116,7 @@ func (m *Machine) Add(rec wire.Record) error {
 		return nil
 	}
 	m.enter(&rec)
-	env, err := wire.ParseEnvelope(rec.Headers)
+	env, err := wire.ParseEnvelope(rec.Headers, m.texts)
 	if err == nil && string(rec.Key) != env.Node {
 		err = fmt.Errorf("key %.60q is not the node %q: its other series are in another partition", rec.Key, env.Node)
 	}

@@ -43,7 +43,7 @@ type canonical struct {
 	unknownOf    string // vendor
 	metric       *catalog.Metric
 	labels       []wire.Label // sorted, with __name__ and node
-	text         string       // name 0xff value 0xff …: what is hashed
+	text         []byte       // name 0xff value 0xff …: what is hashed
 }
 
 // register returns the series that series i of the decoder's record is, as the catalogue
@@ -106,7 +106,8 @@ func (m *Machine) canonical(n *node, name string, given []wire.Label) canonical 
 	ls = append(ls, wire.Label{Name: nameLabel, Value: name}, wire.Label{Name: nodeLabel, Value: n.name})
 	slices.SortFunc(ls, func(a, b wire.Label) int { return strings.Compare(a.Name, b.Name) })
 	m.labels = ls
-	return canonical{name: name, labels: ls, text: canonicalText(ls)}
+	m.text = appendCanonical(m.text[:0], ls)
+	return canonical{name: name, labels: ls, text: m.text}
 }
 
 // freeName puts the exported prefix before a name until no label has the result.
@@ -119,28 +120,26 @@ func freeName(ls []wire.Label, name string) string {
 	}
 }
 
-func canonicalText(ls []wire.Label) string {
-	var b strings.Builder
+func appendCanonical(b []byte, ls []wire.Label) []byte {
 	for _, l := range ls {
-		b.WriteString(l.Name)
-		b.WriteByte(0xff)
-		b.WriteString(l.Value)
-		b.WriteByte(0xff)
+		b = append(append(b, l.Name...), 0xff)
+		b = append(append(b, l.Value...), 0xff)
 	}
-	return b.String()
+	return b
 }
 
 // SeriesID is the id of a series: 16 bits of its node and 48 bits of its labels, so that
 // the series of a node are neighbours in the store. text is the sorted labels, __name__
 // and node included, each name and value followed by a byte 0xff.
-func SeriesID(node, text string) uint64 {
+func SeriesID(node string, text []byte) uint64 {
 	const low = 1<<48 - 1
-	return xxhash.Sum64String(node)&^low | xxhash.Sum64String(text)&low
+	return xxhash.Sum64String(node)&^low | xxhash.Sum64(text)&low
 }
 
-func secondHash(text string) uint64 {
-	d := xxhash.NewWithSeed(1)
-	_, _ = d.WriteString(text) // never fails
+func secondHash(text []byte) uint64 {
+	var d xxhash.Digest
+	d.ResetWithSeed(1)
+	_, _ = d.Write(text) // never fails
 	return d.Sum64()
 }
 

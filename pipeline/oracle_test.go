@@ -111,7 +111,7 @@ func (o *oracle) flag(node string, set uint16, scrape, ingest int64) {
 
 func (o *oracle) tell(node, flag string, at int64, v float64) {
 	text := "__name__\xffsample_flag\xffflag\xff" + flag + "\xffnode\xff" + node + "\xfftarget\xfft\xff"
-	o.out.samples[sampleKey{pipeline.SeriesID(node, text), at}] = fmt.Sprintf("%x 0", math.Float64bits(v))
+	o.out.samples[sampleKey{pipeline.SeriesID(node, []byte(text)), at}] = fmt.Sprintf("%x 0", math.Float64bits(v))
 }
 
 // take stores a sample, and returns its flags.
@@ -128,7 +128,7 @@ func (o *oracle) take(s sample, scrape, ingest int64) uint16 {
 	s.labels = lb.Labels()
 	var text string
 	s.labels.Range(func(l labels.Label) { text += l.Name + "\xff" + l.Value + "\xff" })
-	key := sampleKey{pipeline.SeriesID(s.node, text), s.t}
+	key := sampleKey{pipeline.SeriesID(s.node, []byte(text)), s.t}
 	if _, ok := o.out.samples[key]; ok {
 		return flags // the same series and time again
 	}

@@ -210,7 +210,7 @@ func (s *script) head(args []string) wire.Record {
 		case "key":
 			r.Key = []byte(v)
 		case "state":
-			st, err := wire.ParseState(v)
+			st, err := wire.ParseState([]byte(v))
 			if err != nil {
 				s.fatalf("%v", err)
 			}
@@ -237,7 +237,7 @@ func (s *script) head(args []string) wire.Record {
 
 func (s *script) record(args, body []string) {
 	r := s.head(args)
-	env, err := wire.ParseEnvelope(r.Headers)
+	env, err := wire.ParseEnvelope(r.Headers, nil)
 	if err != nil {
 		s.fatalf("%v", err)
 	}

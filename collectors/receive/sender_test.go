@@ -216,7 +216,7 @@ func consume(t *testing.T, addr string, want map[string]bool) {
 					return err
 				}
 				for _, r := range records {
-					e, err := wire.ParseEnvelope(r.Headers)
+					e, err := wire.ParseEnvelope(r.Headers, nil)
 					if err != nil || string(r.Key) != e.Node || e.State != wire.StateOK {
 						return fmt.Errorf("record %d with key %s: %+v: %w", r.Offset, r.Key, e, err)
 					}

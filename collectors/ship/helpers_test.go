@@ -169,7 +169,7 @@ func readAll(t *testing.T, addr string, last int) arrived {
 					return err
 				}
 				for _, r := range records {
-					e, err := wire.ParseEnvelope(r.Headers)
+					e, err := wire.ParseEnvelope(r.Headers, nil)
 					if err != nil || string(r.Key) != e.Node {
 						return fmt.Errorf("record %d with key %s: %w", r.Offset, r.Key, err)
 					}

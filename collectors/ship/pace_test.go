@@ -57,7 +57,7 @@ func (l *link) Send(ctx context.Context, msgs []kafka.Message) []error {
 	defer l.mu.Unlock()
 	l.sends++
 	for i, m := range msgs {
-		e, err := wire.ParseEnvelope(m.Headers)
+		e, err := wire.ParseEnvelope(m.Headers, nil)
 		switch {
 		case err != nil:
 			panic(err)

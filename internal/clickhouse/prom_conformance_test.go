@@ -95,7 +95,7 @@ func (a *promAppender) sample(ls labels.Labels, t int64, v float64) {
 			row.Labels = append(row.Labels, wire.Label{Name: l.Name, Value: l.Value})
 		}
 	})
-	row.ID = pipeline.SeriesID(row.Node, text)
+	row.ID = pipeline.SeriesID(row.Node, []byte(text))
 	b := a.batch
 	b.Series = append(b.Series, row)
 	b.Samples.Series, b.Samples.Time = append(b.Samples.Series, row.ID), append(b.Samples.Time, t)

@@ -45,7 +45,7 @@ func write(t testing.TB, sink *Sink, all ...stored) {
 				row.Labels = append(row.Labels, wire.Label{Name: l.Name, Value: l.Value})
 			}
 		})
-		row.ID = pipeline.SeriesID(row.Node, text)
+		row.ID = pipeline.SeriesID(row.Node, []byte(text))
 		b.Series = append(b.Series, row)
 		for i := range s.times {
 			b.Samples.Series, b.Samples.Time = append(b.Samples.Series, row.ID), append(b.Samples.Time, s.times[i])

@@ -46,12 +46,12 @@ func (e Envelope) AppendHeaders(dst []Header) []Header {
 
 // ParseEnvelope reads the facts from a record's headers. Each must be there exactly
 // once, in its one canonical form; headers without the sx- keys are ignored. An error
-// names the header and its value, and is permanent.
-func ParseEnvelope(headers []Header) (Envelope, error) {
+// names the header and its value, and is permanent. texts may be nil.
+func ParseEnvelope(headers []Header, texts Texts) (Envelope, error) {
 	var e Envelope
 	seen := 0
 	for i := range headers {
-		bit, err := e.set(headers[i].Key, headers[i].Value)
+		bit, err := e.set(headers[i].Key, headers[i].Value, texts)
 		if err != nil {
 			return Envelope{}, fmt.Errorf("header %s: %w", headers[i].Key, err)
 		}
@@ -75,19 +75,19 @@ var envelopeKeys = [...]string{keyVersion, keyNode, keyAgent, keyTarget, keySeq,
 
 // set stores one header's value and returns its bit in envelopeKeys' order, or 0 for a
 // key of somebody else.
-func (e *Envelope) set(key string, value []byte) (bit int, err error) {
+func (e *Envelope) set(key string, value []byte, texts Texts) (bit int, err error) {
 	switch key {
 	case keyVersion:
 		bit, e.Version, err = 1<<0, EnvelopeVersion, checkVersion(value)
 	case keyNode:
 		bit = 1 << 1
-		e.Node, err = parseText(value, MaxNode)
+		e.Node, err = texts.parse(value, MaxNode)
 	case keyAgent:
 		bit = 1 << 2
-		e.Agent, err = parseText(value, MaxAgent)
+		e.Agent, err = texts.parse(value, MaxAgent)
 	case keyTarget:
 		bit = 1 << 3
-		e.Target, err = parseText(value, MaxTarget)
+		e.Target, err = texts.parse(value, MaxTarget)
 	case keySeq:
 		bit = 1 << 4
 		e.Seq, err = parseNumber(value, 1, math.MaxUint64)
@@ -104,7 +104,7 @@ func (e *Envelope) set(key string, value []byte) (bit int, err error) {
 		e.Scrape = int64(ms)
 	case keyState:
 		bit = 1 << 8
-		e.State, err = ParseState(string(value))
+		e.State, err = ParseState(value)
 	}
 	return bit, err
 }
@@ -115,6 +115,28 @@ func checkVersion(value []byte) error {
 		return fmt.Errorf("version %d is not supported, this reader knows %d", v, EnvelopeVersion)
 	}
 	return err
+}
+
+// Texts holds texts that were read, so that one that comes again costs neither memory nor a
+// look at its letters. It is not safe for concurrent use.
+type Texts map[string]string
+
+// mostTexts bounds Texts: 20,000 agents with their nodes and a target each.
+const mostTexts = 60_000
+
+func (t Texts) parse(value []byte, most int) (string, error) {
+	if s, ok := t[string(value)]; ok && len(s) <= most {
+		return s, nil
+	}
+	s, err := parseText(value, most)
+	if err != nil || t == nil {
+		return s, err
+	}
+	if len(t) >= mostTexts {
+		clear(t)
+	}
+	t[s] = s
+	return s, nil
 }
 
 // parseText accepts printable UTF-8 of 1 to most bytes. Control characters are refused:

@@ -23,17 +23,43 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 	} {
 		headers := append(e.AppendHeaders([]Header{{"traceparent", []byte("00-1")}}), Header{Key: "x"})
 		slices.Reverse(headers) // order says nothing
-		got, err := ParseEnvelope(headers)
+		got, err := ParseEnvelope(headers, nil)
 		if err != nil || got != e {
 			t.Errorf("%+v: got %+v, error %v", e, got, err)
 		}
 	}
 }
 
+// TestTextsAreOne reads the same headers twice: the second time allocates nothing, and a text
+// that is too long for its header is refused whatever was read before.
+func TestTextsAreOne(t *testing.T) {
+	texts := Texts{}
+	e := testEnvelope()
+	headers := e.AppendHeaders(nil)
+	if _, err := ParseEnvelope(headers, texts); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if got, err := ParseEnvelope(headers, texts); err != nil || got != e {
+			t.Errorf("got %+v, error %v", got, err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	e.Target = strings.Repeat("t", MaxTarget)
+	if _, err := ParseEnvelope(e.AppendHeaders(nil), texts); err != nil {
+		t.Fatal(err)
+	}
+	e.Node = e.Target
+	if _, err := ParseEnvelope(e.AppendHeaders(nil), texts); MaxNode < MaxTarget && err == nil {
+		t.Errorf("a node of %d bytes is taken", len(e.Node))
+	}
+}
+
 func TestZeroVersionIsTheCurrentOne(t *testing.T) {
 	e := testEnvelope()
 	e.Version = 0
-	got, err := ParseEnvelope(e.AppendHeaders(nil))
+	got, err := ParseEnvelope(e.AppendHeaders(nil), nil)
 	if err != nil || got.Version != EnvelopeVersion {
 		t.Fatalf("version %d, error %v", got.Version, err)
 	}
@@ -70,7 +96,7 @@ func TestParseEnvelopeFaults(t *testing.T) {
 				headers[i].Value = []byte(c.value)
 			}
 		}
-		e, err := ParseEnvelope(headers)
+		e, err := ParseEnvelope(headers, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || e != (Envelope{}) {
 			t.Errorf("%s=%q: envelope %+v, error %v, want %q", c.key, c.value, e, err, c.want)
 		}
@@ -83,11 +109,11 @@ func TestParseEnvelopeFaults(t *testing.T) {
 func TestEveryHeaderIsNeededOnce(t *testing.T) {
 	all := testEnvelope().AppendHeaders(nil)
 	for i, h := range all {
-		_, err := ParseEnvelope(slices.Delete(slices.Clone(all), i, i+1))
+		_, err := ParseEnvelope(slices.Delete(slices.Clone(all), i, i+1), nil)
 		if want := "header " + h.Key + ": missing"; err == nil || err.Error() != want {
 			t.Errorf("without %s: error %v", h.Key, err)
 		}
-		_, err = ParseEnvelope(append(slices.Clone(all), h))
+		_, err = ParseEnvelope(append(slices.Clone(all), h), nil)
 		if want := "header " + h.Key + ": given twice"; err == nil || err.Error() != want {
 			t.Errorf("with two %s: error %v", h.Key, err)
 		}
@@ -99,7 +125,7 @@ func TestUnknownStateHasAText(t *testing.T) {
 		t.Fatal(got)
 	}
 	e := Envelope{Node: "n", Agent: "a", Target: "t", Seq: 1, Oldest: 1, State: 9}
-	if _, err := ParseEnvelope(e.AppendHeaders(nil)); err == nil {
+	if _, err := ParseEnvelope(e.AppendHeaders(nil), nil); err == nil {
 		t.Fatal("state 9 passes")
 	}
 }
@@ -112,7 +138,7 @@ func FuzzParseEnvelope(f *testing.F) {
 		for i, value := range []string{v, node, agent, target, seq, oldest, dropped, scrape, state} {
 			headers = append(headers, Header{envelopeKeys[i], []byte(value)})
 		}
-		e, err := ParseEnvelope(headers)
+		e, err := ParseEnvelope(headers, nil)
 		if err != nil {
 			return
 		}

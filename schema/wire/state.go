@@ -16,11 +16,11 @@ func (s State) String() string {
 }
 
 // ParseState reads the text of a sx-state header.
-func ParseState(text string) (State, error) {
+func ParseState(text []byte) (State, error) {
 	for s := StateOK; s <= StateFailed; s++ {
-		if s.String() == text {
+		if s.String() == string(text) {
 			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown state %q, want ok, partial or failed", clip(text))
+	return 0, fmt.Errorf("unknown state %q, want ok, partial or failed", clip(string(text)))
 }

@@ -158,7 +158,7 @@ func listen(t *testing.T, addr string, enough func(map[string]*heard) bool) map[
 
 func note(t *testing.T, r wire.Record, all map[string]*heard) {
 	t.Helper()
-	env, err := wire.ParseEnvelope(r.Headers)
+	env, err := wire.ParseEnvelope(r.Headers, nil)
 	if err != nil || string(r.Key) != env.Node {
 		t.Errorf("key %s of %+v: %v", r.Key, env, err)
 		return

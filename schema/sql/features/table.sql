@@ -14,5 +14,5 @@ CREATE TABLE IF NOT EXISTS {{.Local .Table}}{{.OnCluster}}
 ENGINE = {{.Engine "ReplacingMergeTree" "known"}}
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY ({{range .Keys}}{{ident .}}, {{end}}tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1{{.DedupWindow}}
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = ''{{.DedupWindow}}
 COMMENT {{quote .Comment}}
