@@ -1198,6 +1198,15 @@ COMMENT 'Objectives for promises to tasks. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS `sextant`.`slo_targets` ON CLUSTER `main` AS `sextant`.`slo_targets_local`
 ENGINE = Distributed(`main`, 'sextant', 'slo_targets_local', cityHash64(tenant));
+---- migrations/00031_no_statistics.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- The server would keep statistics of every column for the planning of joins. No query
+-- here is planned by them, and of the insert of a sample they are a fifth.
+-- +goose StatementBegin
+ALTER TABLE `sextant`.`samples_local` ON CLUSTER `main` MODIFY SETTING auto_statistics_types = '';
+-- +goose StatementEnd
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` ON CLUSTER `main` AS
@@ -1223,7 +1232,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `m
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', known)
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY (`node`, tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = ''
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 ---- features/view.sql
 CREATE OR REPLACE VIEW `sextant`.`node_test` ON CLUSTER `main` AS

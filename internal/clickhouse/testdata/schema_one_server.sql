@@ -1112,6 +1112,15 @@ ENGINE = ReplacingMergeTree(set_at)
 ORDER BY (tenant, queue, valid_from)
 COMMENT 'Objectives for promises to tasks. Read with FINAL.';
 -- +goose StatementEnd
+---- migrations/00031_no_statistics.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- The server would keep statistics of every column for the planning of joins. No query
+-- here is planned by them, and of the insert of a sample they are a fifth.
+-- +goose StatementBegin
+ALTER TABLE `sextant`.`samples` MODIFY SETTING auto_statistics_types = '';
+-- +goose StatementEnd
 ---- features/corrected.sql
 -- Late samples are few, and so are the rows that they changed: the set of them is small.
 CREATE OR REPLACE VIEW `sextant`.`node_test_corrected` AS
@@ -1137,7 +1146,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1`
 ENGINE = ReplacingMergeTree(known)
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY (`node`, tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = '', non_replicated_deduplication_window = 1000
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 ---- features/view.sql
 CREATE OR REPLACE VIEW `sextant`.`node_test` AS
