@@ -203,11 +203,7 @@ as the baseline NAME. Hours that were not measured yet are measured first. Other
 		if err != nil {
 			return err
 		}
-		refs := make([]string, len(views))
-		for i, v := range views {
-			refs[i] = v.Ref()
-		}
-		n, err := db.SetBaseline(cmd.Context(), args[0], refs, q.From, q.To, whoami())
+		n, err := db.SetBaseline(cmd.Context(), args[0], views, q.From, q.To, whoami())
 		if err != nil {
 			return refusedBaseline(err)
 		}

@@ -16,32 +16,6 @@ type Histogram struct {
 	Nulls   uint64 // rows without a value
 }
 
-// Bins of a baseline.
-const (
-	fewBuckets = 32 // buckets that have a bin each
-	manyBins   = 10 // of more buckets, filled about alike
-)
-
-// Bins cuts a histogram into the bins that later ones are compared in. edges are the highest
-// bucket of each bin but the last, which has no end; expected has a place for each bin, and one
-// more for rows without a value.
-func (h Histogram) Bins() (edges []int16, expected []uint64) {
-	var total, seen uint64
-	for _, n := range h.Counts {
-		total += n
-	}
-	own := len(h.Buckets) <= fewBuckets
-	var bin uint64
-	for i, n := range h.Counts {
-		bin, seen = bin+n, seen+n
-		last := i == len(h.Counts)-1
-		if full := own || seen*manyBins >= total*uint64(len(expected)+1); !last && full {
-			edges, expected, bin = append(edges, h.Buckets[i]), append(expected, bin), 0
-		}
-	}
-	return edges, append(expected, bin, h.Nulls)
-}
-
 // Gamma is how much larger a bucket is than the one before, and Error the largest relative error
 // of a value that is read off its bucket: (gamma - 1) / (gamma + 1), as of DDSketch.
 var (
@@ -52,6 +26,9 @@ var (
 // zeroBucket is the middle of the buckets of positive values: 16001 + k holds those in
 // (2^((k-1)/32), 2^(k/32)].
 const zeroBucket, bounds = 16001, 16000
+
+// lastBucket is the highest, and less it the lowest.
+const lastBucket = zeroBucket + bounds
 
 // Bucket is the bucket of a number, as the store computes it (queries/feature_profile.sql).
 func Bucket(x float64) int16 {

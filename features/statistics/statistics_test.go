@@ -2,9 +2,12 @@ package statistics
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"sextant/features"
 )
 
 func TestBucket(t *testing.T) {
@@ -37,35 +40,35 @@ func TestBins(t *testing.T) {
 		}
 		uneven.Buckets, uneven.Counts = append(uneven.Buckets, i), append(uneven.Counts, n)
 	}
+	narrow := Histogram{Buckets: []int16{16100, 16102, 16103}, Counts: []uint64{1, 2, 3}, Nulls: 4}
 	for _, c := range []struct {
-		name     string
-		h        Histogram
-		edges    []int16
-		expected []uint64
+		name  string
+		dtype features.DType
+		h     Histogram
+		want  Bins
 	}{
-		{"nothing", Histogram{Nulls: 5}, nil, []uint64{0, 5}},
-		{"one value", Histogram{Buckets: []int16{0}, Counts: []uint64{9}}, nil, []uint64{9, 0}},
-		{"a bin each", Histogram{Buckets: []int16{-5, 0, 7}, Counts: []uint64{1, 2, 3}, Nulls: 4}, []int16{-5, 0}, []uint64{1, 2, 3, 4}},
-		{"bins filled alike", many, []int16{9, 19, 29, 39, 49, 59, 69, 79, 89}, []uint64{70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 3}},
-		{"no empty bin after a full one", uneven, nil, nil},
+		{"nothing", features.Float64, Histogram{Nulls: 5}, Bins{false, nil, []uint64{0, 5}}},
+		{"one value", features.Float64, Histogram{Buckets: []int16{0}, Counts: []uint64{9}}, Bins{false, []int16{-2, 1}, []uint64{0, 9, 0, 0}}},
+		{"a bin each, and what is far out", features.Float32, narrow, Bins{false, []int16{16096, 16100, 16102, 16106}, []uint64{0, 1, 2, 3, 0, 4}}},
+		{"out to the end", features.Float64, Histogram{Buckets: []int16{-20000, 20000}, Counts: []uint64{1, 2}}, Bins{false, []int16{-20000}, []uint64{1, 2, 0}}},
+		{"integers that share buckets", features.Int64, Histogram{Buckets: []int16{17000}, Counts: []uint64{9}}, Bins{false, []int16{16998, 17001}, []uint64{0, 9, 0, 0}}},
+		{"small integers", features.Int64, Histogram{Buckets: []int16{-16001, 0, 16161}, Counts: []uint64{1, 2, 3}, Nulls: 4}, Bins{true, []int16{-16001, 0, 16161}, []uint64{1, 2, 3, 0, 4}}},
+		{"truth", features.Bool, Histogram{Buckets: []int16{16001}, Counts: []uint64{7}}, Bins{true, []int16{16001}, []uint64{7, 0, 0}}},
+		{"strings", features.String, Histogram{Buckets: []int16{3, 900}, Counts: []uint64{7, 1}}, Bins{true, []int16{3, 900}, []uint64{7, 1, 0, 0}}},
+		{"bins filled alike", features.Float64, many, Bins{false, []int16{9, 19, 29, 39, 49, 59, 69, 79, 89}, []uint64{70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 3}}},
 	} {
-		edges, expected := c.h.Bins()
-		if c.expected != nil && (!slices.Equal(edges, c.edges) || !slices.Equal(expected, c.expected)) {
-			t.Errorf("%s: %v, %v, want %v, %v", c.name, edges, expected, c.edges, c.expected)
+		if got := c.h.Bins(c.dtype); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		if len(expected) != len(edges)+2 || slices.Contains(expected[:len(expected)-1], 0) && c.name != "nothing" {
-			t.Errorf("%s: %d edges, bins %v", c.name, len(edges), expected)
-		}
-		var sum, want uint64
-		for _, n := range expected {
-			sum += n
-		}
-		for _, n := range c.h.Counts {
-			want += n
-		}
-		if sum != want+c.h.Nulls {
-			t.Errorf("%s: %d rows in bins, want %d", c.name, sum, want+c.h.Nulls)
-		}
+	}
+	// No empty bin after a full one, and every row in one bin.
+	b := uneven.Bins(features.Float64)
+	var sum uint64
+	for _, n := range b.Expected {
+		sum += n
+	}
+	if len(b.Expected) != len(b.Edges)+2 || slices.Contains(b.Expected[:len(b.Expected)-1], 0) || sum != 80 {
+		t.Errorf("%d edges, bins %v", len(b.Edges), b.Expected)
 	}
 }
 

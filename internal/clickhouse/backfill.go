@@ -107,15 +107,32 @@ func (s *BackfillStore) Rows(ctx context.Context, v *features.View, r backfill.R
 	return out, nil
 }
 
-// Write implements backfill.Store.
-func (s *BackfillStore) Write(ctx context.Context, name string, rows []*features.Rows) error {
+// Write implements backfill.Store. What was refused is stored first: it is not asked for again
+// once there are rows.
+func (s *BackfillStore) Write(ctx context.Context, source string, rows []*features.Rows, refused []backfill.Refused) error {
 	if err := s.db.changes.tell(ctx, rows...); err != nil {
 		return err
 	}
-	if err := s.sink.Write(ctx, &pipeline.Batch{Topic: "backfill " + name, First: 0, Last: -1, Rows: rows}); err != nil {
+	if err := s.writeFaults(ctx, source, refused); err != nil {
+		return err
+	}
+	if err := s.sink.Write(ctx, &pipeline.Batch{Topic: source, First: 0, Last: -1, Rows: rows}); err != nil {
 		return err
 	}
 	return s.db.changes.tell(ctx, rows...)
+}
+
+func (s *BackfillStore) writeFaults(ctx context.Context, source string, refused []backfill.Refused) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	faults := make([]faultRow, len(refused))
+	for i, r := range refused {
+		faults[i] = faultRow{r.View.Ref(), r.View.Features[r.Feature].Name, r.Tick, source, r.Count}
+	}
+	h := newHasher()
+	hashFaults(h, faults)
+	return s.db.attempt(ctx, &step{table: faultsTable, rows: len(faults), token: token(faultsTable.name, source, h.sum()), append: func(w *columnWriter) { appendFaults(w, faults) }})
 }
 
 // Progress implements backfill.Store.

@@ -169,6 +169,54 @@ func TestBackfillOverTheEngine(t *testing.T) {
 	}
 }
 
+// TestBackfillCountsWhatItRefuses: values that are out of range are counted by a backfill as by the
+// stream, and not again by the next one.
+func TestBackfillCountsWhatItRefuses(t *testing.T) {
+	db := openDB(t)
+	s := newSink(t, db)
+	var views []*features.View
+	for _, name := range []string{"fleet", "again"} {
+		v, limit := fleetViews()[0], 0.5
+		v.Name = name
+		for i := range v.Features {
+			if v.Features[i].Name == "f_busy" {
+				v.Features[i].Max = &limit
+			}
+		}
+		views = append(views, v)
+	}
+	apply(t, db, views...)
+	runLog(t, s, views[:1], lateLog(fleet.New(3, 7), 60))
+	store := db.NewBackfillStore(s)
+	closed, err := store.Closed(t.Context(), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := backfill.Config{Views: views[1:], From: fleet.Base, To: closed, Lateness: 5 * time.Second, GroupSize: 2, Chunk: 12 * 2 * fleet.PerNode}
+	query := fmt.Sprintf("SELECT toString(groupArray((feature, tick, refused))) FROM (SELECT feature, tick, sum(refused) AS refused FROM {db}.feature_faults FINAL WHERE view = '%%s@v1' AND toUnixTimestamp64Milli(tick) < %d GROUP BY feature, tick ORDER BY feature, tick)", closed)
+	var live, filled string
+	one(t, db, fmt.Sprintf(query, "fleet"), &live)
+	if strings.Count(live, "f_busy") < 20 || strings.Contains(live, "f_cpu") {
+		t.Fatalf("the stream refused %s", live)
+	}
+	for range 2 {
+		if _, err := backfill.Run(t.Context(), store, cfg); err != nil {
+			t.Fatal(err)
+		}
+		if one(t, db, fmt.Sprintf(query, "again"), &filled); filled != live {
+			t.Fatalf("the stream refused\n%s\na backfill\n%s", live, filled)
+		}
+	}
+	// What the stream has rows of, it has counted.
+	cfg.Views = views[:1]
+	if _, err := backfill.Run(t.Context(), store, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if one(t, db, fmt.Sprintf(query, "fleet"), &filled); filled != live {
+		t.Fatalf("the stream refused\n%s\nwith a backfill\n%s", live, filled)
+	}
+}
+
 // TestBackfillFillsWhatIsNull: a feature that an old version gained gets its past, and what
 // was served stays.
 func TestBackfillFillsWhatIsNull(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"time"
 
+	"sextant/features"
 	"sextant/features/statistics"
 )
 
@@ -44,9 +45,8 @@ func (db *DB) Baselines(ctx context.Context) (out []Baseline, err error) {
 	return out, err
 }
 
-// SetBaseline makes the hours in [from, to) the baseline of that name, of the views, as name@version:
-// the features of those that it had before stay. It says of how many features.
-func (db *DB) SetBaseline(ctx context.Context, name string, views []string, from, to time.Time, who string) (int, error) {
+// SetBaseline makes the hours in [from, to) the baseline of that name, of the views: the features of those that it had before stay. It says of how many features.
+func (db *DB) SetBaseline(ctx context.Context, name string, views []*features.View, from, to time.Time, who string) (int, error) {
 	if !baselineName.MatchString(name) {
 		return 0, fmt.Errorf("%w: %q is not a name: small letters, digits, - and _, at most 63, a letter first", ErrBaseline, name)
 	}
@@ -61,9 +61,16 @@ func (db *DB) SetBaseline(ctx context.Context, name string, views []string, from
 	if !has && len(list) >= maxBaselines {
 		return 0, fmt.Errorf("%w: there are %d, which is the limit: remove one", ErrBaseline, len(list))
 	}
-	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.names.Table("feature_baselines")+" (baseline, view, feature, since, until, hours, edges, expected, who, removed)")
+	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.names.Table("feature_baselines")+" (baseline, view, feature, since, until, hours, edges, expected, exact, who, removed)")
 	if err != nil {
 		return 0, fmt.Errorf("set baseline: %w", err)
+	}
+	refs, types := make([]string, len(views)), map[string]features.DType{}
+	for i, v := range views {
+		refs[i] = v.Ref()
+		for k := range v.Features {
+			types[v.Ref()+":"+v.Features[k].Name] = v.Features[k].DType
+		}
 	}
 	var view, feature string
 	var h statistics.Histogram
@@ -73,14 +80,18 @@ func (db *DB) SetBaseline(ctx context.Context, name string, views []string, from
 	err = db.each(ctx, `SELECT view, feature, sumMap(buckets, counts).1, sumMap(buckets, counts).2, sum(nulls), count() FROM {db}.feature_profiles FINAL
 		WHERE view IN (?) AND hour >= toDateTime(?, 'UTC') AND hour < toDateTime(?, 'UTC') GROUP BY view, feature`,
 		[]any{&view, &feature, &h.Buckets, &h.Counts, &h.Nulls, &hours}, func() {
-			edges, expected := h.Bins()
-			if edges == nil {
-				edges = []int16{}
+			d, ok := types[view+":"+feature]
+			if !ok {
+				return // it is defined no more
+			}
+			b := h.Bins(d)
+			if b.Edges == nil {
+				b.Edges = []int16{}
 			}
 			n++
-			failed = errors.Join(failed, batch.Append(name, view, feature, from, to, uint32(hours), edges, expected, who, uint8(0)))
+			failed = errors.Join(failed, batch.Append(name, view, feature, from, to, uint32(hours), b.Edges, b.Expected, bit(b.Exact), who, uint8(0)))
 			h = statistics.Histogram{}
-		}, views, from.Unix(), to.Unix())
+		}, refs, from.Unix(), to.Unix())
 	if err = errors.Join(err, failed); err != nil || n == 0 {
 		if err == nil {
 			err = fmt.Errorf("%w: no hour in [%s, %s) was measured", ErrBaseline, from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))

@@ -96,10 +96,10 @@ type faultRow struct {
 
 var faultsTable = &table{"feature_faults", columns("view", "String", "feature", "String", "tick", timestamp, "source", "String", "refused", "UInt64")}
 
-// faultsOf are those of rows of one tick. Rows that are computed again later have none: what they
-// refuse was refused at the tick.
+// faultsOf are those of rows of one tick. Repaired rows have none: what they refuse was refused
+// at the tick.
 func faultsOf(r *features.Rows, tick int64, source string) (out []faultRow) {
-	if r.Origin != features.Live {
+	if r.Origin == features.Repair {
 		return nil
 	}
 	for i, n := range r.OutOfRange {

@@ -123,9 +123,9 @@ func TestRefusedValuesAreInTheProfile(t *testing.T) {
 	}
 }
 
-// The baseline is 1, 1, 1, 2; the hour is 1, 2, 2 and a NULL. With half a row in each of the three
-// bins the shares are 3.5, 1.5, 0.5 and 1.5, 2.5, 1.5 of 5.5, and
-// PSI = 2/5.5 ln(3.5/1.5) + 1/5.5 ln(2.5/1.5) + 1/5.5 ln 3 = 0.600733.
+// The baseline is 1, 1, 1, 2; the hour is 1, 2, 2 and a NULL. With half a row in each of the five
+// bins, those of what is far out among them, the shares are 3.5, 1.5, 0.5 and 1.5, 2.5, 1.5 of 6.5, and
+// PSI = 2/6.5 ln(3.5/1.5) + 1/6.5 ln(2.5/1.5) + 1/6.5 ln 3 = 0.508313.
 func TestDriftByHand(t *testing.T) {
 	db := openDB(t)
 	v := probe()
@@ -140,17 +140,17 @@ func TestDriftByHand(t *testing.T) {
 		t.Errorf("%d hours are measured again, %v", n, err)
 	}
 	hour := func(h int64) time.Time { return time.UnixMilli(t0 + h*3600_000).UTC() }
-	if n, err := db.SetBaseline(t.Context(), "train", []string{"probe@v1"}, hour(1), hour(2), "me"); n != 4 || err != nil {
+	if n, err := db.SetBaseline(t.Context(), "train", []*features.View{v}, hour(1), hour(2), "me"); n != 4 || err != nil {
 		t.Fatalf("%d features, %v", n, err)
 	}
 	got := told(t, db, "hour = min(hour) OVER (); round(psi, 6); arrayStringConcat(actual, '+'); arrayStringConcat(expected, '+')", "feature_drift WHERE feature = 'x' ORDER BY hour")
-	if want := []string{"1 0 3+1+0 3+1+0", "0 0.600733 1+2+1 3+1+0"}; !slices.Equal(got, want) {
+	if want := []string{"1 0 0+3+1+0+0 0+3+1+0+0", "0 0.508313 0+1+2+0+1 0+3+1+0+0"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if _, err := db.SetBaseline(t.Context(), "other", []string{"probe@v1"}, hour(8), hour(9), "me"); err == nil {
+	if _, err := db.SetBaseline(t.Context(), "other", []*features.View{v}, hour(8), hour(9), "me"); err == nil {
 		t.Error("a baseline of no hours is set")
 	}
-	if _, err := db.SetBaseline(t.Context(), "Bad name", []string{"probe@v1"}, hour(1), hour(2), "me"); err == nil {
+	if _, err := db.SetBaseline(t.Context(), "Bad name", []*features.View{v}, hour(1), hour(2), "me"); err == nil {
 		t.Error("a baseline may be called anything")
 	}
 	list, err := db.Baselines(t.Context())
@@ -162,7 +162,7 @@ func TestDriftByHand(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if f := all[0]; f.Hours != 2 || f.Rows != 8 || f.NullRatio != 0.125 || *f.Min != 1 || *f.Max != 2 || *f.P50 != 1 || len(f.PSI) != 1 || math.Abs(f.PSI[0].PSI-0.600733) > 1e-6 {
+	if f := all[0]; f.Hours != 2 || f.Rows != 8 || f.NullRatio != 0.125 || *f.Min != 1 || *f.Max != 2 || *f.P50 != 1 || len(f.PSI) != 1 || math.Abs(f.PSI[0].PSI-0.508313) > 1e-6 {
 		t.Errorf("%+v", f)
 	}
 	hours, err := db.QualityHours(t.Context(), q)
@@ -182,6 +182,31 @@ func TestDriftByHand(t *testing.T) {
 	var n uint64
 	if one(t, db, "SELECT count() FROM {db}.feature_drift", &n); n != 0 {
 		t.Errorf("%d rows of drift against a baseline that is gone", n)
+	}
+}
+
+// A baseline of one value tells that it is another one, of numbers when they are not as near as its
+// bucket: 4.5, 0.5, 0.5, 0.5 of 6 against 0.5, 0.5, 4.5, 0.5 is 8/6 ln 9, and 4.5, 0.5, 0.5 of 5.5
+// against 0.5, 4.5, 0.5 is 8/5.5 ln 9.
+func TestDriftOfWhatWasAlwaysTheSame(t *testing.T) {
+	db := openDB(t)
+	v := probe()
+	apply(t, db, v)
+	sink, s := newSink(t, db), db.NewProfileStore(5*time.Second)
+	writeRows(t, sink, probed(v, 1, 0, 5, 5, 5, 5), probed(v, 2, 0, 7, 7, 7, 7), probed(v, 3, 0, 5.02, 5.02, 5.02, 5.02), probed(v, 4, 0, 5))
+	profileHours(t, s, v, 1, 2, 3, 4)
+	from := time.UnixMilli(t0 + 3600_000)
+	if n, err := db.SetBaseline(t.Context(), "train", []*features.View{v}, from, from.Add(time.Hour), "me"); n != 4 || err != nil {
+		t.Fatalf("%d features, %v", n, err)
+	}
+	got := told(t, db, "feature; round(psi, 4)", "feature_drift ORDER BY hour, feature")
+	if want := []string{
+		"name 0", "share 0", "up 0", "x 0",
+		"name 3.196", "share 0", "up 0", "x 2.9296",
+		"name 3.196", "share 0", "up 0", "x 0",
+		"name 0", "share 0", "up 0", "x 0", // fewer rows are no drift
+	}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -227,7 +252,7 @@ func TestChangedHoursAreKnown(t *testing.T) {
 	}
 	repair := probed(v, 3, 0, 1)
 	repair.Origin = features.Repair
-	if err := db.NewBackfillStore(sink).Write(t.Context(), "test", []*features.Rows{repair}); err != nil {
+	if err := db.NewBackfillStore(sink).Write(t.Context(), "test", []*features.Rows{repair}, nil); err != nil {
 		t.Fatal(err)
 	}
 	changed, err := s.Changed(t.Context())

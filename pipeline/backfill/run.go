@@ -31,11 +31,20 @@ type Store interface {
 	Samples(ctx context.Context, r Range, names []string, late bool, f func(Samples)) error
 	// Rows gives what is stored of a view, as known then.
 	Rows(ctx context.Context, v *features.View, r Range) (*features.Rows, error)
-	// Write returns when rows are durable. name names them in errors.
-	Write(ctx context.Context, name string, rows []*features.Rows) error
+	// Write returns when rows, and what was refused at their ticks, are durable. source names them.
+	Write(ctx context.Context, source string, rows []*features.Rows, refused []Refused) error
 	// Progress lists the parts of a job that are done, and Done adds one.
 	Progress(ctx context.Context, job string) (map[string]bool, error)
 	Done(ctx context.Context, job, part string, c Counts) error
+}
+
+// Refused is how many values a tick gave of a feature that are in no row, as they are out of its
+// range or type.
+type Refused struct {
+	View    *features.View
+	Feature int
+	Tick    int64 // unix ms
+	Count   uint64
 }
 
 // Config of a backfill. Zero values take the defaults that the fields name.
@@ -95,7 +104,8 @@ func gcd(a, b int64) int64 {
 // part is a group of nodes in a segment of time.
 type part struct {
 	Range
-	name string
+	group string // names the nodes
+	name  string
 }
 
 // Run computes and stores the rows of cfg. What it has stored when it fails or ctx ends is
@@ -146,7 +156,8 @@ func (c *Config) parts(nodes []string) (out []part) {
 	for from := c.From; from < c.To; from += segment {
 		for group := range slices.Chunk(nodes, c.GroupSize) {
 			r := Range{group, from, min(from+segment, c.To)}
-			out = append(out, part{r, fmt.Sprintf("%s…%s %x %d-%d", group[0], group[len(group)-1], digest(group), r.From, r.To)})
+			of := fmt.Sprintf("%s…%s %x", group[0], group[len(group)-1], digest(group))
+			out = append(out, part{r, of, fmt.Sprintf("%s %d-%d", of, r.From, r.To)})
 		}
 	}
 	return out
@@ -187,8 +198,8 @@ func (c *Config) part(ctx context.Context, store Store, p part, t *teller) error
 			return err
 		}
 		r.Complete(last)
-		rows := c.evaluate(r, at, last)
-		counts, err := c.keep(ctx, store, Range{p.Nodes, at, last + 1}, p.name, rows)
+		rows, refused := c.evaluate(r, at, last)
+		counts, err := c.keep(ctx, store, part{Range{p.Nodes, at, last + 1}, p.group, p.name}, rows, refused)
 		if err != nil {
 			return err
 		}
@@ -210,15 +221,20 @@ func (c *Config) chunk(series int) int64 {
 }
 
 // evaluate makes the rows of the ticks from at to last, one Rows for each view.
-func (c *Config) evaluate(r *Replay, at, last int64) []*features.Rows {
+func (c *Config) evaluate(r *Replay, at, last int64) (out []*features.Rows, refused []Refused) {
 	byView := map[*features.View]*features.Rows{}
-	var out []*features.Rows
 	for tick := at; tick <= last; tick += c.step() {
 		known := tick + c.Lateness.Milliseconds()
 		if c.Corrects {
 			known = c.Known
 		}
 		for _, rows := range r.Tick(tick, known) {
+			for i, n := range rows.OutOfRange {
+				if n > 0 {
+					refused = append(refused, Refused{rows.View, i, tick, n})
+				}
+			}
+			rows.OutOfRange = nil
 			all, ok := byView[rows.View]
 			if !ok {
 				byView[rows.View] = rows
@@ -229,7 +245,7 @@ func (c *Config) evaluate(r *Replay, at, last int64) []*features.Rows {
 			join(all, rows)
 		}
 	}
-	return out
+	return out, refused
 }
 
 func allFlags(r *features.Rows) []uint16 {
@@ -251,12 +267,13 @@ func join(all, r *features.Rows) {
 	}
 }
 
-// keep stores what of the rows the store lacks.
-func (c *Config) keep(ctx context.Context, store Store, r Range, name string, all []*features.Rows) (Counts, error) {
+// keep stores what of the rows the store lacks. What was refused at a tick of which it has rows
+// was counted when they were computed.
+func (c *Config) keep(ctx context.Context, store Store, p part, all []*features.Rows, refused []Refused) (Counts, error) {
 	var sum Counts
 	var out []*features.Rows
 	for _, rows := range all {
-		have, err := store.Rows(ctx, rows.View, r)
+		have, err := store.Rows(ctx, rows.View, p.Range)
 		if err != nil {
 			return sum, err
 		}
@@ -267,12 +284,20 @@ func (c *Config) keep(ctx context.Context, store Store, r Range, name string, al
 			rows.Origin = features.Backfill
 			sum.add(fill(rows, have))
 		}
+		counted := map[int64]bool{}
+		for _, tick := range have.Tick {
+			counted[tick] = true
+		}
+		refused = slices.DeleteFunc(refused, func(x Refused) bool { return x.View == rows.View && (c.Corrects || counted[x.Tick]) })
 		if len(rows.Tick) > 0 {
 			out = append(out, rows)
 		}
 	}
-	if len(out) == 0 {
+	if len(out)+len(refused) == 0 {
 		return sum, nil
 	}
-	return sum, store.Write(ctx, fmt.Sprintf("%s at %d", name, r.From), out)
+	if err := store.Write(ctx, "backfill "+p.group, out, refused); err != nil {
+		return sum, fmt.Errorf("%s, ticks from %d: %w", p.name, p.From, err)
+	}
+	return sum, nil
 }

@@ -76,7 +76,7 @@ func (c *SQLConfig) segments(step int64) (out []part) {
 	length := max(cmp.Or(c.Segment, time.Hour).Milliseconds()/step, 1) * step
 	for from := c.From; from < c.To; {
 		to := min(from-from%length+length, c.To)
-		out = append(out, part{Range{From: from, To: to}, fmt.Sprintf("%d-%d", from, to)})
+		out = append(out, part{Range: Range{From: from, To: to}, name: fmt.Sprintf("%d-%d", from, to)})
 		from = to
 	}
 	return out

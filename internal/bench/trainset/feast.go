@@ -68,6 +68,7 @@ func (b *bench) runFeast(ctx context.Context, row *Row, progress io.Writer) erro
 	if said.Rows != row.Labels {
 		return fmt.Errorf("%d rows for %d labels", said.Rows, row.Labels)
 	}
+	row.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	row.Took, row.Peak, row.PeakBoth = time.Duration(said.Seconds*1e9), said.PeakKiB<<10, said.PeakKiB<<10
 	return nil
 }

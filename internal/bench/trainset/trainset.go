@@ -50,6 +50,7 @@ type Row struct {
 	Program  string
 	Labels   int
 	Took     time.Duration
+	CPU      time.Duration // of the program and of its store
 	Peak     int64 // bytes of the program, and for Sextant of its store too, which has a process of its own
 	PeakBoth int64
 	Fault    string // why there is no figure
@@ -190,7 +191,7 @@ func (b *bench) writeLabels(n int) error {
 
 // sextant builds the set as a user would.
 func (b *bench) sextant(ctx context.Context, n int) (Row, error) {
-	begin := time.Now()
+	begin, before := time.Now(), b.store.CPU()
 	p, err := child.Start(ctx, b.dir, "training-set", "", b.store.Env, "features", "training-set", "--features", strings.Join(b.refs(), ","),
 		"--labels", b.path("labels.parquet"), "--out", b.path("set.parquet"))
 	if err == nil {
@@ -199,7 +200,7 @@ func (b *bench) sextant(ctx context.Context, n int) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	return Row{Program: "sextant", Labels: n, Took: time.Since(begin), Peak: p.PeakAtEnd(), PeakBoth: p.PeakAtEnd() + b.store.Peak()}, nil
+	return Row{Program: "sextant", Labels: n, Took: time.Since(begin), CPU: p.CPUAtEnd() + b.store.CPU() - before, Peak: p.PeakAtEnd(), PeakBoth: p.PeakAtEnd() + b.store.Peak()}, nil
 }
 
 func (b *bench) refs() []string {
@@ -214,13 +215,13 @@ func (b *bench) refs() []string {
 func (r *Result) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%d nodes, %d h, %d rows of %d features; labels in the order of time: %v\n", r.Nodes, r.Hours, r.Stored, r.Features, !r.Random)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "program\tlabels\ttook\trows/s\tpeak MiB\twith the store MiB")
+	fmt.Fprintln(w, "program\tlabels\ttook\trows/s\tCPU s per M rows\tpeak MiB\twith the store MiB")
 	for _, x := range r.Rows {
 		if x.Fault != "" {
 			fmt.Fprintf(w, "%s\t%d\t-\t-\t-\t%s\n", x.Program, x.Labels, x.Fault)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%d\t%.1f s\t%.0f\t%d\t%d\n", x.Program, x.Labels, x.Took.Seconds(), float64(x.Labels)/x.Took.Seconds(), x.Peak>>20, x.PeakBoth>>20)
+		fmt.Fprintf(w, "%s\t%d\t%.1f s\t%.0f\t%.1f\t%d\t%d\n", x.Program, x.Labels, x.Took.Seconds(), float64(x.Labels)/x.Took.Seconds(), x.CPU.Seconds()*1e6/float64(x.Labels), x.Peak>>20, x.PeakBoth>>20)
 	}
 	return w.Flush()
 }
