@@ -51,7 +51,7 @@ type Row struct {
 	Labels   int
 	Took     time.Duration
 	CPU      time.Duration // of the program and of its store
-	Peak     int64 // bytes of the program, and for Sextant of its store too, which has a process of its own
+	Peak     int64         // bytes of the program, and for Sextant of its store too, which has a process of its own
 	PeakBoth int64
 	Fault    string // why there is no figure
 }
