@@ -29,7 +29,7 @@ type interval struct {
 	seconds    float64
 	args       []*node
 	sorted     []float64 // working memory
-	abscissae  abscissae // of the last regression
+	axes       *axes
 	err        error
 }
 
@@ -45,7 +45,7 @@ func (o *rangeCall) plan(s *Set, n *node, _ *plan) []labels.Labels {
 
 func (o *rangeCall) eval(s *Set, n *node, _ *plan) error {
 	iv := &o.now
-	iv.at, iv.end, iv.args, iv.err = s.at, s.at-o.offset, n.args, nil
+	iv.at, iv.end, iv.args, iv.axes, iv.err = s.at, s.at-o.offset, n.args, &s.axes, nil
 	iv.start = iv.end - o.rng
 	list := s.store.Series(s.group, n.source)
 	for from := 0; from < len(list); from += block {

@@ -23,28 +23,46 @@ func predictLinear(w *window.Span, iv *interval) (float64, bool) {
 	return slope*duration + intercept, true
 }
 
-// abscissae are the times of a window, in seconds from some instant, and their sums. The
-// series of a page have the same times, so they are made once for many series.
+// abscissae are the times of a window, in seconds from some instant, and their sums.
 type abscissae struct {
-	of         window.Span // whose times they are
-	from       int64       // the instant, unix ms
 	x          []float64
 	sumX, cX   float64
 	sumX2, cX2 float64
 }
 
-func (a *abscissae) use(w *window.Span, from int64) {
-	if a.from == from && a.of.SameTimes(w) {
-		return
+// axes are the abscissae of an evaluation. The series of a page have the same times, so they
+// are made once for many series.
+type axes struct {
+	known map[axis]int // index into made
+	made  []abscissae
+}
+
+type axis struct {
+	times window.Times
+	from  int64 // the instant, unix ms
+}
+
+// reset forgets what the next evaluation must not find.
+func (a *axes) reset() { clear(a.known) }
+
+func (a *axes) of(w *window.Span, from int64) *abscissae {
+	i, ok := a.known[axis{w.Times(), from}]
+	if ok {
+		return &a.made[i]
 	}
-	a.from = from
-	a.of.CopyTimes(w)
-	a.x = a.x[:0]
+	i = len(a.known)
+	a.known[axis{w.Times(), from}] = i
+	if i == len(a.made) {
+		a.made = append(a.made, abscissae{})
+	}
+	m := &a.made[i]
+	m.x = m.x[:0]
 	for i := range w.V {
-		a.x = append(a.x, float64(w.Time(i)-from)/1e3)
+		m.x = append(m.x, float64(w.Time(i)-from)/1e3)
 	}
-	a.sumX, a.cX = addAll(a.x, 0, 0)
-	a.sumX2, a.cX2 = addProducts(a.x, a.x)
+	m.sumX, m.cX = addAll(m.x, 0, 0)
+	m.sumX2, m.cX2 = addProducts(m.x, m.x)
+	return m
 }
 
 // linearRegression fits a line by least squares and returns its slope and its value at a
@@ -57,8 +75,7 @@ func linearRegression(w *window.Span, iv *interval, interceptTime int64) (slope,
 		}
 		return 0, initY
 	}
-	a, n := &iv.abscissae, float64(w.Len())
-	a.use(w, interceptTime)
+	a, n := iv.axes.of(w, interceptTime), float64(w.Len())
 	sumY, cY := addAll(w.V, 0, 0)
 	sumXY, cXY := addProducts(a.x, w.V)
 	sumX, sumX2 := a.sumX+a.cX, a.sumX2+a.cX2

@@ -3,6 +3,8 @@ package compile
 import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/schema"
+
+	"sextant/pipeline/window"
 )
 
 // selector is an instant selector: the newest sample of each series that is not older
@@ -19,15 +21,20 @@ func (o *selector) plan(s *Set, n *node, _ *plan) []labels.Labels {
 func (o *selector) eval(s *Set, n *node, _ *plan) error {
 	hi := s.at - o.offset
 	lo := hi - s.lookback + 1
-	for i, series := range s.store.Series(s.group, n.source) {
-		t, v, ok := series.Last(lo, hi)
-		if !ok {
-			continue
+	list := s.store.Series(s.group, n.source)
+	for from := 0; from < len(list); from += block {
+		part := list[from:min(from+block, len(list))]
+		window.Touch(part)
+		for i, series := range part {
+			t, v, ok := series.Last(lo, hi)
+			if !ok {
+				continue
+			}
+			if o.stamps {
+				v = float64(t) / 1000
+			}
+			n.out.add(int32(from+i), v)
 		}
-		if o.stamps {
-			v = float64(t) / 1000
-		}
-		n.out.add(int32(i), v)
 	}
 	return nil
 }

@@ -33,12 +33,13 @@ type Set struct {
 	at    int64  // the instant of the evaluation, unix ms
 	stamp uint64 // counts evaluations: says whose output a node holds
 	memo  map[*node][]labels.Labels
+	axes  axes
 }
 
 // NewSet returns a set without expressions. lookback is how long a sample stands for its
 // series in an instant selector.
 func NewSet(st *window.Store, lookback time.Duration) *Set {
-	return &Set{store: st, lookback: lookback.Milliseconds(), nodes: map[string]*node{}, memo: map[*node][]labels.Labels{}}
+	return &Set{store: st, lookback: lookback.Milliseconds(), nodes: map[string]*node{}, memo: map[*node][]labels.Labels{}, axes: axes{known: map[axis]int{}}}
 }
 
 // Begin starts the evaluation of a group at an instant, unix ms. The results of the
@@ -46,6 +47,7 @@ func NewSet(st *window.Store, lookback time.Duration) *Set {
 func (s *Set) Begin(group int, at int64) {
 	s.group, s.at = group, at
 	s.stamp++
+	s.axes.reset()
 	if len(s.memo) > 0 {
 		clear(s.memo)
 	}

@@ -5,19 +5,15 @@ import (
 	"slices"
 )
 
-// column is the times of points. The series of a page share one: their points have the
-// same times, as long as none has a gap of its own. A time takes four bytes, since a window
-// spans hours.
+// column is the times of points. Series of a node share one as long as their points have the
+// same times, as those of a page have unless one has a gap of its own. A time takes four
+// bytes, since a window spans hours.
 type column struct {
 	keep   int64   // ms of history that its series read
 	base   int64   // unix ms that times count from
 	times  []int32 // ms, ascending
 	first  int32   // the row of times[0]; rows are numbered as they come, around and around
 	series int     // that share it
-}
-
-func newColumn(room int, keep int64, series int) *column {
-	return &column{keep: keep, times: make([]int32, 0, room), series: series}
 }
 
 // end is the row that comes next.
@@ -72,8 +68,17 @@ func (c *column) push(t, low int64) {
 		}
 		c.drop(i)
 	}
-	at := c.offset(t) // which may drop
+	at := c.offset(t) // which may drop the others
 	c.times = append(c.times, at)
+}
+
+// insert makes t time i. A time that is too old for the others is alone then.
+func (c *column) insert(i int, t int64) {
+	if n := len(c.times); i < n && c.base+int64(c.times[n-1])-t > math.MaxInt32 {
+		c.drop(n)
+	}
+	at := c.offset(t)
+	c.times = slices.Insert(c.times, min(i, len(c.times)), at)
 }
 
 // drop removes the first n times, keeping the buffer.
@@ -108,7 +113,37 @@ func (c *column) shift() {
 	}
 }
 
-// insert makes a row of a time that is older than others.
-func (c *column) insert(i int, t int64) {
-	c.times = slices.Insert(c.times, i, c.offset(t))
+// add puts a column before those of a shorter history: it may be theirs, too, before long.
+func (n *node) add(c *column) {
+	i := 0
+	for i < len(n.columns) && n.columns[i].keep >= c.keep {
+		i++
+	}
+	n.columns = slices.Insert(n.columns, i, c)
+}
+
+// find returns the first column with the given times, which follow each other in it, and the
+// row after them.
+func (n *node) find(base int64, times []int32) (c *column, end int32) {
+	for _, c := range n.columns {
+		if end, ok := c.holds(base, times); ok {
+			return c, end
+		}
+	}
+	return nil, 0
+}
+
+func (c *column) holds(base int64, times []int32) (end int32, ok bool) {
+	n := len(times)
+	last, ok := c.find(base + int64(times[n-1]))
+	from := int(last-c.first) + 1 - n
+	if !ok || from < 0 {
+		return 0, false
+	}
+	for i, t := range times {
+		if c.base+int64(c.times[from+i]) != base+int64(t) {
+			return 0, false
+		}
+	}
+	return last + 1, true
 }

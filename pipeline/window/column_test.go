@@ -134,44 +134,56 @@ func TestPageAgainstSets(t *testing.T) {
 	}
 }
 
-// TestSharedColumn says what keeps a series with its page.
-func TestSharedColumn(t *testing.T) {
+// TestSharedColumns says what parts a series from its page, and what brings it back.
+func TestSharedColumns(t *testing.T) {
 	p := newPage(t, 6)
 	now := int64(1_000_000)
-	scrape := func(without int) {
+	scrape := func(late int64, series ...int) {
+		for _, i := range series {
+			p.add(t, i, now-10_000-late, 1)
+		}
 		now += 10_000
 		p.st.SetNext(now)
-		for i := range p.series {
-			if i != without {
-				p.add(t, i, now-10_000, 1)
-			}
-		}
 		p.compare(t, now-300_000, now)
 	}
+	check := func(why string, want int) {
+		t.Helper()
+		if n := p.columns(); n != want || n != len(p.series[0].node.columns) {
+			t.Errorf("%s: %d columns of times, want %d; the node has %d", why, n, want, len(p.series[0].node.columns))
+		}
+	}
+	all := []int{0, 1, 2, 3, 4, 5}
 	for range 100 {
-		scrape(-1)
+		scrape(0, all...)
 	}
-	if n := p.columns(); n != 1 {
-		t.Errorf("%d columns of times for a page without gaps, want 1", n)
-	}
+	check("a page without gaps", 1)
 	if c := p.series[0].column; cap(c.times) > 60 {
 		t.Errorf("a column of %d times for a range of 5 min", cap(c.times))
 	}
-	scrape(2)
-	scrape(-1)
-	if n := p.columns(); n != 2 {
-		t.Errorf("%d columns after one series missed a scrape, want 2", n)
+	scrape(0, 0, 2, 3, 5)
+	scrape(0, all...)
+	check("two series missed a scrape", 2)
+	for range 40 {
+		scrape(0, all...)
 	}
+	check("the scrape that was missed is long ago", 1)
+	scrape(0, all...)
+	scrape(15_000, all...)
+	for range 10 {
+		scrape(0, all...)
+	}
+	check("a late page", 1)
+	for range 10 {
+		scrape(0, 0, 1, 2)
+		scrape(1, 3, 4, 5)
+	}
+	check("two pages that looked like one", 2)
 	now += 3_600_000
 	p.st.SetNext(now)
 	p.st.Sweep()
-	if p.st.Len() != 0 {
-		t.Fatalf("%d series are left after an hour", p.st.Len())
+	if n := len(p.series[0].node.columns); p.st.Len() != 0 || n != 0 {
+		t.Fatalf("%d series and %d columns are left after an hour", p.st.Len(), n)
 	}
-	for range 10 {
-		scrape(-1)
-	}
-	if n := p.columns(); n != 2 {
-		t.Errorf("%d columns after all were gone and came back, want 2", n)
-	}
+	scrape(0, all...)
+	check("all were gone and came back", 1)
 }

@@ -35,86 +35,105 @@ func (s *Series) Add(st *Store, t int64, v float64) bool {
 	if !s.attached {
 		st.attach(s)
 	}
-	if s.column == nil {
-		s.column, s.end = newColumn(0, s.kind.keep, 1), 0
-	}
 	s.trim()
-	if len(s.values) == cap(s.values) {
+	if n := len(s.values); n > 0 && n == cap(s.values) {
 		s.drop(st.next - s.kind.keep)
 	}
-	if n := len(s.values); n > 0 && t <= s.time(n-1) {
-		if s.time(n-1)-t <= math.MaxInt32 {
-			return s.insert(t, v)
-		}
-		s.leave() // a leap back, which no accepted event time makes
-		s.clear()
+	i := s.place(t)
+	if i > 0 && s.time(i-1) == t {
+		return false
 	}
-	s.enter(t, st.next)
-	n := len(s.values)
-	if n > 0 && v < s.values[n-1] {
-		s.rising = int32(n)
+	if i < len(s.values) || !s.goesOn(t, st.next) {
+		s.part(i, t)
 	}
-	if v != v && value.IsStaleNaN(v) {
-		s.clean = int32(n + 1)
-	}
-	s.values = append(s.values, v)
+	s.put(min(i, len(s.values)), v)
 	return true
 }
 
-// enter gives the series the row of a time that is newer than its own: the next one of the
-// column that it shares, or of one for itself.
-func (s *Series) enter(t, next int64) {
-	c := s.column
-	row, found := s.end, s.end != c.end() && c.time(s.end) == t
-	if !found {
-		row, found = c.find(t)
-	}
-	if !found && row != c.end() || len(s.values) > 0 && row != s.end {
-		s.leave()
-		c, row = s.column, s.end
-	}
-	if row == c.end() {
-		c.push(t, next-c.keep)
-		s.trim()
-	}
-	s.end = row + 1
-}
-
-// leave gives the series a column of its own, which has the times of its points and no other.
-func (s *Series) leave() {
-	c := s.column
-	own := newColumn(cap(s.values), s.kind.keep, 1)
-	own.base, own.times = c.base, append(own.times, s.times()...)
-	c.series--
-	s.column, s.end = own, own.end()
-}
-
-// insert places a point that is not the newest. Lateness is seconds, so the place is
-// among the last few.
-func (s *Series) insert(t int64, v float64) bool {
+// place returns the index of the first point that is newer than t. Lateness is seconds, so
+// it is among the last few.
+func (s *Series) place(t int64) int {
 	i := len(s.values)
 	for i > 0 && s.time(i-1) > t {
 		i--
 	}
-	if i > 0 && s.time(i-1) == t {
+	return i
+}
+
+// goesOn says whether t is the next time of the column after those of the series, or becomes
+// it, and takes it.
+func (s *Series) goesOn(t, next int64) bool {
+	c := s.column
+	switch {
+	case len(s.values) == 0:
+		return false
+	case s.end == c.end():
+		c.push(t, next-c.keep)
+		s.trim()
+	case c.time(s.end) != t:
 		return false
 	}
-	if s.column.series > 1 || s.end != s.column.end() {
-		s.leave()
-	}
-	s.column.drop(len(s.column.times) - len(s.values))
-	s.column.insert(i, t)
 	s.end++
-	s.values = slices.Insert(s.values, i, v)
-	// Either neighbour may lie on the wrong side now. It is not worth finding out.
-	s.rising = int32(len(s.values) - 1)
-	if int(s.clean) > i {
-		s.clean++
+	return true
+}
+
+// part gives the series the times of its points with t as time i: those of another series of
+// the node that parted likewise, or its own.
+func (s *Series) part(i int, t int64) {
+	own := &column{keep: s.kind.keep}
+	if len(s.values) > 0 {
+		own.base, own.times = s.column.base, slices.Clone(s.times())
 	}
-	if value.IsStaleNaN(v) {
+	own.insert(i, t)
+	s.shift(len(s.values) + 1 - len(own.times)) // what is too far from t is gone
+	c, end := s.node.find(own.base, own.times)
+	if c == nil {
+		own.times = slices.Grow(own.times, max(cap(s.values)-len(own.times), 0))
+		s.node.add(own)
+		c, end = own, own.end()
+	}
+	s.join(c, end)
+}
+
+// join has the series share a column, up to a row.
+func (s *Series) join(c *column, end int32) {
+	if c != s.column {
+		s.quit()
+		c.series++
+		c.keep = max(c.keep, s.kind.keep)
+	}
+	s.column, s.end = c, end
+}
+
+// quit takes the series out of its column, which goes with the last one.
+func (s *Series) quit() {
+	c := s.column
+	if c == nil {
+		return
+	}
+	s.column = nil
+	if c.series--; c.series == 0 {
+		s.node.columns = slices.DeleteFunc(s.node.columns, func(x *column) bool { return x == c })
+	}
+}
+
+// put gives point i, whose time the series has already, its value.
+func (s *Series) put(i int, v float64) {
+	if n := len(s.values); i < n {
+		s.values = slices.Insert(s.values, i, v)
+		s.rising = int32(n) // a neighbour may lie on the wrong side now: it is not worth finding out
+		if int(s.clean) > i {
+			s.clean++
+		}
+	} else {
+		if n > 0 && v < s.values[n-1] {
+			s.rising = int32(n)
+		}
+		s.values = append(s.values, v)
+	}
+	if v != v && value.IsStaleNaN(v) {
 		s.clean = max(s.clean, int32(i+1))
 	}
-	return true
 }
 
 // Listed says whether the store still shows the series: it has points that a later tick may
@@ -164,19 +183,17 @@ func (s *Series) trim() {
 	}
 }
 
-// drop removes the points before low.
+// drop removes the points before low. Without them, a series that had a gap may have the
+// same times as its page again.
 func (s *Series) drop(low int64) {
 	i := 0
 	for i < len(s.values) && s.time(i) < low {
 		i++
 	}
 	s.shift(i)
-}
-
-// clear removes all points of a series that shares its column with none.
-func (s *Series) clear() {
-	s.column.drop(len(s.column.times))
-	s.trim()
+	if len(s.values) > 0 {
+		s.join(s.node.find(s.column.base, s.times()))
+	}
 }
 
 // shift removes the first n points, keeping the buffer.

@@ -21,11 +21,15 @@ func (w *Span) Len() int { return len(w.times) }
 // Time is the time of point i, unix ms.
 func (w *Span) Time(i int) int64 { return w.base + int64(w.times[i]) }
 
-// SameTimes says whether the points of two spans have the same times.
-func (w *Span) SameTimes(o *Span) bool { return w.base == o.base && slices.Equal(w.times, o.times) }
+// Times tells the times of spans apart until something is added to the store. Series of a
+// page have equal ones.
+type Times struct {
+	first *int32
+	n     int
+}
 
-// CopyTimes makes w a span of the times of o, without values.
-func (w *Span) CopyTimes(o *Span) { w.base, w.times = o.base, append(w.times[:0], o.times...) }
+// Times of the span, which has points.
+func (w *Span) Times() Times { return Times{&w.times[0], len(w.times)} }
 
 // Window returns the points of [lo, hi] that are no staleness markers, which is what a
 // range selector sees.
@@ -62,6 +66,16 @@ func Windows(dst []Span, series []*Series, lo, hi int64) {
 		s.window(&dst[i], r)
 	}
 	touchValues(dst)
+}
+
+// Touch reads the memory of the newest points. What it returns means nothing.
+//
+//go:noinline
+func Touch(series []*Series) (sum int32) {
+	for _, s := range series {
+		sum += s.Touch()
+	}
+	return sum
 }
 
 // touchTimes and touchValues read the memory that is worked on next. Read one by one with

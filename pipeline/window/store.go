@@ -39,10 +39,11 @@ type group struct {
 	live  int
 }
 
-// node is where the series of a node lie.
+// node is where the series of a node lie, and the columns that they share.
 type node struct {
-	name  string
-	group *group
+	name    string
+	group   *group
+	columns []*column
 }
 
 // list is the series of one selector.
@@ -144,27 +145,25 @@ func (st *Store) kindOf(ls labels.Labels) *kind {
 	return known
 }
 
-// Buffers gives series that were made together, and will have points of the same times,
-// buffers that lie together, in their order: a scrape then walks memory forward. interval is
-// the expected distance of their points in ms.
+// Buffers gives series that were made together buffers that lie together, in their
+// order: a scrape then walks memory forward. interval is the expected distance of their
+// points in ms.
 func (st *Store) Buffers(series []*Series, interval int64) {
-	total, keep := 0, int64(0)
+	total := 0
 	for _, s := range series {
-		total += points(s.kind.keep, interval)
-		keep = max(keep, s.kind.keep)
+		total += s.room(interval)
 	}
-	times, values := newColumn(points(keep, interval), keep, len(series)), make([]float64, total)
+	values := make([]float64, total)
 	for _, s := range series {
-		n := points(s.kind.keep, interval)
-		s.column = times
+		n := s.room(interval)
 		s.values, values = values[:0:n], values[n:]
 	}
 }
 
-// points is how many a buffer holds: the history, and an eighth more so that old points are
-// moved out in bulk.
-func points(keep, interval int64) int {
-	n := int(keep/interval) + 4
+// room is the number of points that a buffer holds: the history, and an eighth more so that
+// old points are moved out in bulk.
+func (s *Series) room(interval int64) int {
+	n := int(s.kind.keep/interval) + 4
 	return n + n/8
 }
 
@@ -172,7 +171,7 @@ func (st *Store) node(name string) *node {
 	if n, ok := st.nodes[name]; ok {
 		return n
 	}
-	n := &node{name, st.room()}
+	n := &node{name: name, group: st.room()}
 	n.group.nodes++
 	st.nodes[name] = n
 	return n
@@ -249,9 +248,7 @@ func (st *Store) gone(s *Series) bool {
 	if s.attached {
 		s.attached = false
 		s.values, s.rising, s.clean = nil, 0, 0
-		if s.column.series == 1 {
-			s.column = nil
-		}
+		s.quit()
 		s.node.group.live--
 		st.live--
 	}
