@@ -25,18 +25,28 @@ type Options struct {
 // Result is what Run measured.
 type Result struct {
 	Nodes, Ticks int
-	Samples      int64
 	FeatureRows  int64
-	Wall         time.Duration // from the pipeline's start until the last sample is visible
 
-	Pipeline, Store, Broker time.Duration // CPU time of each
-	PipelinePeak, StorePeak int64         // bytes of memory
-	Split                   []Part        // of the pipeline's CPU time
+	Stretch                         // from the pipeline's start until the last sample is visible
+	Second                  Stretch // its second half: all series are registered by then
+	PipelinePeak, StorePeak int64   // bytes of memory
+	Split                   []Part  // of the pipeline's CPU time
 
 	BareWall, BareStore time.Duration // the same samples as ready blocks
 
 	BytesWritten float64 // per sample on disk, when the run ended
 	BytesMerged  float64 // and after every merge
+}
+
+// Stretch is a part of a run.
+type Stretch struct {
+	Samples                 int64 // that became visible
+	Wall                    time.Duration
+	Pipeline, Store, Broker time.Duration // CPU time of each
+}
+
+func (s Stretch) minus(o Stretch) Stretch {
+	return Stretch{s.Samples - o.Samples, s.Wall - o.Wall, s.Pipeline - o.Pipeline, s.Store - o.Store, s.Broker - o.Broker}
 }
 
 // Run fills a topic, lets the pipeline empty it, and inserts the same samples bare.
@@ -68,9 +78,9 @@ func Run(ctx context.Context, o Options, progress io.Writer) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("fill the topic: %w", err)
 	}
-	r := Result{Nodes: o.Nodes, Ticks: o.Ticks, Samples: n}
+	r := Result{Nodes: o.Nodes, Ticks: o.Ticks}
 	fmt.Fprintf(progress, "pipeline: %d samples\n", n)
-	if err := b.pipeline(ctx, &r); err != nil {
+	if err := b.pipeline(ctx, n, &r); err != nil {
 		return r, err
 	}
 	fmt.Fprintln(progress, "bare limit: the same samples as ready blocks")
@@ -126,8 +136,8 @@ func (b *bench) start(ctx context.Context) error {
 	return migrate.Wait()
 }
 
-// pipeline lets the pipeline empty the topic.
-func (b *bench) pipeline(ctx context.Context, r *Result) error {
+// pipeline lets the pipeline empty the topic, which has so many samples.
+func (b *bench) pipeline(ctx context.Context, samples int64, r *Result) error {
 	broker, db := b.children[0], b.children[1]
 	broker0, db0 := broker.CPU(), db.CPU()
 	profile := filepath.Join(b.o.Dir, "pipeline.pprof")
@@ -136,11 +146,18 @@ func (b *bench) pipeline(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	if err := b.await(ctx, pipe, r.Samples); err != nil {
+	until := func(want int64) (Stretch, error) {
+		n, err := b.await(ctx, pipe, want)
+		return Stretch{n, time.Since(began), pipe.CPU(), db.CPU() - db0, broker.CPU() - broker0}, err
+	}
+	first, err := until(samples / 2)
+	if err != nil {
 		return err
 	}
-	r.Wall = time.Since(began)
-	r.Broker, r.Store, r.Pipeline = broker.CPU()-broker0, db.CPU()-db0, pipe.CPU()
+	if r.Stretch, err = until(samples); err != nil {
+		return err
+	}
+	r.Second = r.Stretch.minus(first)
 	r.PipelinePeak, r.StorePeak = pipe.Peak(), db.Peak()
 	pipe.Stop()
 	b.children = b.children[:2]
@@ -152,25 +169,25 @@ func (b *bench) pipeline(ctx context.Context, r *Result) error {
 	return err
 }
 
-// await polls until so many samples are visible.
-func (b *bench) await(ctx context.Context, pipe *child.Process, want int64) error {
+// await polls until so many samples are visible, and returns how many are.
+func (b *bench) await(ctx context.Context, pipe *child.Process, want int64) (int64, error) {
 	poll := time.NewTicker(500 * time.Millisecond) // a query costs milliseconds of the CPU that is measured
 	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return 0, ctx.Err()
 		case <-poll.C:
 		}
 		if err := pipe.Failed(); err != nil {
-			return err
+			return 0, err
 		}
 		n, err := b.store.number(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = 'sextant' AND table = 'samples'")
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if int64(n) >= want {
-			return nil
+			return int64(n), nil
 		}
 	}
 }
