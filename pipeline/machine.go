@@ -49,7 +49,8 @@ type Machine struct {
 	decoder wire.Decoder
 	labels  []wire.Label
 	text    []byte
-	texts   wire.Texts
+	texts   wire.Texts // of envelopes, which are checked
+	words   wire.Texts // of labels
 	gone    []bool
 	page    *catalog.Page
 	told    []told
@@ -75,6 +76,7 @@ func NewMachine(cfg Config, c Checkpoint) (*Machine, error) {
 		cfg: cfg, eval: ev, id: SeriesID,
 		page:   cfg.Catalog.NewPage(),
 		texts:  wire.Texts{},
+		words:  wire.Texts{},
 		nodes:  map[string]*node{},
 		series: map[uint64]*series{},
 		sent:   senders{},

@@ -28,7 +28,7 @@ func (m *Machine) plan(n *node) *layout {
 	for i := range d.NumSeries {
 		ls := m.labels[:0]
 		err := d.Labels(i, func(name, value []byte) bool {
-			ls = append(ls, wire.Label{Name: string(name), Value: string(value)})
+			ls = append(ls, wire.Label{Name: m.words.Of(name), Value: m.words.Of(value)})
 			return true
 		})
 		m.labels = ls

@@ -18,7 +18,7 @@ type DeadLetters interface {
 // RunConfig says when a batch is written. Zero values take the defaults that the fields
 // name.
 type RunConfig struct {
-	MaxRows  int           // rows that make a batch full, 500,000
+	MaxRows  int           // rows that make a batch full, 200,000
 	MaxDelay time.Duration // age at which a batch is written anyway, 1 s; one of few rows waits four times as long
 	Flush    time.Duration // time that the last write has when ctx is done, 5 s
 	Retry    time.Duration // pause after the first failed write, doubled up to 50 of it, 100 ms
@@ -29,7 +29,7 @@ type RunConfig struct {
 }
 
 func (c RunConfig) withDefaults() RunConfig {
-	c.MaxRows = cmp.Or(c.MaxRows, 500_000)
+	c.MaxRows = cmp.Or(c.MaxRows, 200_000)
 	c.MaxDelay = cmp.Or(c.MaxDelay, time.Second)
 	c.Flush = cmp.Or(c.Flush, 5*time.Second)
 	c.Retry = cmp.Or(c.Retry, 100*time.Millisecond)

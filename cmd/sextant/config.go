@@ -36,7 +36,7 @@ type Config struct {
 type PipelineConfig struct {
 	Group      string          `yaml:"group"`       // Kafka consumer group
 	Lateness   config.Duration `yaml:"lateness"`    // how long a tick waits for samples before it
-	BatchRows  int             `yaml:"batch_rows"`  // samples in one write, at most
+	BatchRows  int             `yaml:"batch_rows"`  // samples in one write of a partition, at most
 	FlushEvery config.Duration `yaml:"flush_every"` // a started batch is written after this long, one of few rows after four times as long
 	Listen     string          `yaml:"listen"`      // /metrics, /healthz, /readyz; empty: none
 	WebConfig  string          `yaml:"web_config"`  // exporter-toolkit file: TLS and users
@@ -83,7 +83,7 @@ func defaultConfig() *Config {
 		ClickHouse: clickhouse.DefaultConfig(),
 		Pipeline: PipelineConfig{
 			Group: "sextant-pipeline", Lateness: config.Duration(5 * time.Second),
-			BatchRows: 500_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
+			BatchRows: 200_000, FlushEvery: config.Duration(time.Second), Listen: "127.0.0.1:9466",
 		},
 		Serve:  ServeConfig{Listen: "127.0.0.1:6566", RefreshEvery: config.Duration(500 * time.Millisecond), Limits: defaultLimits(), Prometheus: defaultPrometheus(), Training: defaultTraining(), Snapshot: defaultSnapshot()},
 		Ingest: IngestConfig{Listen: "127.0.0.1:6567", Limits: defaultLimits()},

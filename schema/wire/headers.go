@@ -117,28 +117,6 @@ func checkVersion(value []byte) error {
 	return err
 }
 
-// Texts holds texts that were read, so that one that comes again costs neither memory nor a
-// look at its letters. It is not safe for concurrent use.
-type Texts map[string]string
-
-// mostTexts bounds Texts: 20,000 agents with their nodes and a target each.
-const mostTexts = 60_000
-
-func (t Texts) parse(value []byte, most int) (string, error) {
-	if s, ok := t[string(value)]; ok && len(s) <= most {
-		return s, nil
-	}
-	s, err := parseText(value, most)
-	if err != nil || t == nil {
-		return s, err
-	}
-	if len(t) >= mostTexts {
-		clear(t)
-	}
-	t[s] = s
-	return s, nil
-}
-
 // parseText accepts printable UTF-8 of 1 to most bytes. Control characters are refused:
 // these facts end up in logs, file names and SQL.
 func parseText(value []byte, most int) (string, error) {

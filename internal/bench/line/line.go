@@ -148,7 +148,7 @@ func (b *bench) pipeline(ctx context.Context, samples int64, r *Result) error {
 	}
 	until := func(want int64) (Stretch, error) {
 		n, err := b.await(ctx, pipe, want)
-		return Stretch{n, time.Since(began), pipe.CPU(), db.CPU() - db0, broker.CPU() - broker0}, err
+		return Stretch{min(n, samples), time.Since(began), pipe.CPU(), db.CPU() - db0, broker.CPU() - broker0}, err
 	}
 	first, err := until(samples / 2)
 	if err != nil {
