@@ -40,7 +40,7 @@ var (
 		"samples", "samples_labelled", "schema_versions", "series", "served_features", "slices",
 		"derived_ticks", "sla_events", "task_events", "task_log", "task_log_of_events", "task_snapshots", "tasks", "tasks_at", "tasks_running", "tasks_sla", "tasks_times", "tasks_usage", "unknown_names",
 		"rolled_hours", "rolled_tasks", "rolled_allocations", "rolled_devices", "rolled_nodes", "rollup_slots", "prices", "slo_targets", "devices_at", "device_hours",
-		"node_hours", "task_hours", "utilization", "utilization_costs", "sla_violations", "error_budgets", "regressions", "line_health"}
+		"node_hours", "task_hours", "utilization", "utilization_costs", "sample_panes", "pane_fills", "sla_violations", "error_budgets", "regressions", "line_health"}
 	reservedFeatures = []string{"tick", "known", "flags", "origin"}
 )
 
@@ -141,6 +141,9 @@ func (d *decoder) view(n *yaml.Node) *View {
 	}
 	if list := m["features"]; d.required(n, list, "features") {
 		v.Features = d.features(list, v, let)
+		if v.PromQL() {
+			d.long(v)
+		}
 	}
 	for _, x := range let {
 		if !x.used {

@@ -12,9 +12,8 @@ import (
 
 // Limits of an expression.
 const (
-	maxExpr   = 8192             // bytes, with every ${name} written out
-	maxWindow = time.Hour        // how far back it may look: the window store keeps that much
-	minRate   = 20 * time.Second // shortest range of a rate: two samples at the scrape interval
+	maxExpr = 8192             // bytes, with every ${name} written out
+	minRate = 20 * time.Second // shortest range of a rate: two samples at the scrape interval
 )
 
 // fragment is a piece of PromQL that several expressions share, written ${name} in them.

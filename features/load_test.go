@@ -166,7 +166,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"at", one("x @ 100"), `the @ modifier pins a time`},
 		{"at end", one("max_over_time(x[1m:10s] @ end())"), `the @ modifier pins a time`},
 		{"future", one("x offset -1m"), `a negative offset reads the time after the tick`},
-		{"window", one("rate(x[40m] offset 40m)"), `looks back 1h20m0s: at most 1h0m0s`},
+		{"long in a view of the stream", one("rate(x[40m] offset 40m)"), `f.yaml:10: feature x: looks back more than 1h0m0s, so the store computes its view, every 1m0s at most: give it a view of its own`},
 		{"nested window", one("max_over_time(rate(x[30m])[40m:1m])"), `looks back 1h10m0s`},
 		{"rate over one sample", one("rate(x[10s])"), `rate over 10s holds fewer than two samples`},
 		{"computed duration", one("rate(x[1m+5m])"), `f.yaml:11: feature x: expr: `},

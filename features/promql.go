@@ -100,9 +100,7 @@ func check(expr parser.Expr, v *View, f Feature) []string {
 			faults = append(faults, fmt.Sprintf("gives the labels (%s): want (%s)", strings.Join(got, ", "), strings.Join(want, ", ")))
 		}
 	}
-	if w := window(expr, 0); w > maxWindow {
-		faults = append(faults, fmt.Sprintf("looks back %s: at most %s", w, maxWindow))
-	}
+	faults = append(faults, checkLong(expr)...)
 	return append(faults, checkTime(expr)...)
 }
 

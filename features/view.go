@@ -44,6 +44,7 @@ type View struct {
 	TTL         time.Duration
 	Owner       string
 	Description string
+	Long        bool   // some feature looks back further than StreamWindow: the store computes the view, from its PromQL
 	Push        bool   // its rows come from outside, by the API: nothing here computes them
 	SQL         string // what computes all features at once, in the store; empty: PromQL does, one by one
 	Features    []Feature
@@ -59,6 +60,12 @@ func (v *View) Table() string { return fmt.Sprintf("features_%s_v%d", v.Name, v.
 
 // PromQL says whether expressions compute the view, and neither SQL nor somebody else.
 func (v *View) PromQL() bool { return v.SQL == "" && !v.Push }
+
+// Streamed says whether the pipeline computes the view, from the samples in its memory.
+func (v *View) Streamed() bool { return v.PromQL() && !v.Long }
+
+// InStore says whether the store computes the view, tick by tick, once its samples are stored.
+func (v *View) InStore() bool { return v.SQL != "" || v.Long }
 
 // Expression is what computes feature i: its PromQL, the SQL of the view, or nothing where it is pushed.
 func (v *View) Expression(i int) string {
@@ -115,6 +122,36 @@ func (r *Rows) Keep(keep []bool) {
 			c.Num = kept(c.Num, keep)
 		}
 	}
+}
+
+// Append puts the rows of o, which are of the same view, behind those of r.
+func (r *Rows) Append(o *Rows) {
+	if r.Flags != nil || o.Flags != nil {
+		r.Flags = append(r.allFlags(), o.allFlags()...)
+	}
+	r.Tick, r.Known = append(r.Tick, o.Tick...), append(r.Known, o.Known...)
+	for k := range r.Keys {
+		r.Keys[k] = append(r.Keys[k], o.Keys[k]...)
+	}
+	for i := range r.Cols {
+		r.Cols[i].Num = append(r.Cols[i].Num, o.Cols[i].Num...)
+		r.Cols[i].Str = append(r.Cols[i].Str, o.Cols[i].Str...)
+	}
+	for f, n := range o.OutOfRange {
+		if n > 0 && r.OutOfRange == nil {
+			r.OutOfRange = make([]uint64, len(r.View.Features))
+		}
+		if n > 0 {
+			r.OutOfRange[f] += n
+		}
+	}
+}
+
+func (r *Rows) allFlags() []uint16 {
+	if r.Flags == nil {
+		return make([]uint16, len(r.Tick))
+	}
+	return r.Flags
 }
 
 func kept[T any](s []T, keep []bool) []T {

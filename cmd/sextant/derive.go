@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sextant/features"
 	"sextant/internal/clickhouse"
 	"sextant/pipeline"
@@ -15,7 +17,7 @@ import (
 	"sextant/schema/topics"
 )
 
-// Times of the views of SQL.
+// Times of the views that the store computes.
 const (
 	deriveWrite   = 5 * time.Second  // from the end of lateness until rows of a tick are written
 	deriveSettle  = 2 * time.Second  // clocks that differ, and inserts under way
@@ -24,7 +26,7 @@ const (
 )
 
 // deriving is what the owner of partition 0 of the task events does beside: one member of the
-// group evaluates the views of SQL. While a partition changes hands there may be two,
+// group has the store evaluate the views that it computes. While a partition changes hands there may be two,
 // which is harmless.
 type deriving struct {
 	cfg     *Config
@@ -46,19 +48,24 @@ func (d *deriving) run(ctx context.Context) error {
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer samples.Close()
-	err = derive.Run(ctx, d.db.NewDeriveStore(), derive.Config{
-		Views:    d.views,
-		Schedule: deriveSchedule(d.cfg),
-		Stored: func(ctx context.Context, tick int64) error {
-			ctx, cancel := context.WithTimeout(ctx, deriveWait)
-			defer cancel()
-			if err := samples.Await(ctx, closed(tick)); err != nil {
-				return err
-			}
-			return tasks.Await(ctx, kafka.Committed)
-		},
-		Metrics: d.metrics, Log: d.log,
-	})
+	stored := func(ctx context.Context, tick int64) error {
+		ctx, cancel := context.WithTimeout(ctx, deriveWait)
+		defer cancel()
+		if err := samples.Await(ctx, closed(tick)); err != nil {
+			return err
+		}
+		return tasks.Await(ctx, kafka.Committed)
+	}
+	store := d.db.NewDeriveStore()
+	g, ctx := errgroup.WithContext(ctx)
+	for _, long := range []bool{false, true} {
+		g.Go(func() error {
+			return derive.Run(ctx, store, derive.Config{
+				Views: d.views, Long: long, Schedule: deriveSchedule(d.cfg), Stored: stored, Metrics: d.metrics, Log: d.log,
+			})
+		})
+	}
+	err = g.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil // the partition went elsewhere
 	}

@@ -13,6 +13,7 @@ import (
 	"sextant/features/api"
 	"sextant/internal/exit"
 	"sextant/pipeline/evaluate"
+	"sextant/pipeline/pane"
 )
 
 func featuresCmd() *cobra.Command {
@@ -54,7 +55,8 @@ type listed struct {
 	Range       string `json:"range"`
 	TTL         string `json:"ttl"`
 	Window      string `json:"window"` // how far before a tick it looks
-	Path        string `json:"path"`   // compiled, sql, or engine and why
+	Where       string `json:"where"`  // where its windows are computed: stream, store or outside
+	Path        string `json:"path"`   // compiled, engine and why, sql, or what the store makes its windows of
 	Table       string `json:"table"`
 	Expr        string `json:"expr"`
 	Description string `json:"description"`
@@ -79,11 +81,25 @@ func listOf(set *features.Set) (map[string]listed, error) {
 			}
 			ref := v.Ref() + ":" + f.Name
 			rows[ref] = listed{Ref: ref, Entity: v.Entity, Tier: v.Tier, DType: f.DType.String(), Unit: f.Unit, Range: f.Range(), TTL: v.TTL.String(),
-				Window: window, Path: paths[ref], Table: v.Table(), Expr: f.Expr, Description: f.Description}
+				Window: window, Where: whereOf(v), Path: paths[ref], Table: v.Table(), Expr: f.Expr, Description: f.Description}
 		}
 	}
 	return rows, nil
 }
+
+// whereOf says what computes the windows of a view.
+func whereOf(v *features.View) string {
+	switch {
+	case v.Push:
+		return "outside"
+	case v.InStore():
+		return "store"
+	}
+	return "stream"
+}
+
+// computed says where the windows are computed, and how.
+func (l listed) computed() string { return l.Where + ", " + l.Path }
 
 // windowOf is how far before a tick a feature looks, or "query" where only the view's SQL
 // says so.
@@ -145,9 +161,9 @@ type listedService struct {
 
 func printList(out io.Writer, fs []listed, services []listedService) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tPATH\tDESCRIPTION")
+	fmt.Fprintln(w, "FEATURE\tTYPE\tUNIT\tTTL\tCOMPUTED\tDESCRIPTION")
 	for _, f := range fs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Ref, f.DType, f.Unit, f.TTL, f.Path, f.Description)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Ref, f.DType, f.Unit, f.TTL, f.computed(), f.Description)
 	}
 	if err := w.Flush(); err != nil || len(services) == 0 {
 		return err
@@ -163,8 +179,17 @@ func printList(out io.Writer, fs []listed, services []listedService) error {
 // compiled is the path of a feature whose expression is.
 const compiled = "compiled"
 
-// inSQL is the path of a feature that the store evaluates.
+// inSQL is the path of a feature that a query gives.
 const inSQL = "sql"
+
+// fromSamples is the path of a feature of a view with longer windows, that itself has none.
+const fromSamples = "from samples"
+
+// fromPanes is the path of a feature with windows that the stream does not keep.
+var fromPanes = fmt.Sprintf("from %d-minute panes", int(features.PaneLength.Minutes()))
+
+// byPromQL begins the path of a feature that Prometheus' engine evaluates.
+const byPromQL = "engine "
 
 // pushed is the path of a feature that somebody else computes.
 const pushed = "pushed"
@@ -174,8 +199,18 @@ const pushed = "pushed"
 func pathsOf(views []*features.View) (map[string]string, error) {
 	engines, err := enginesOf(views)
 	paths := make(map[string]string, len(engines))
+	long := map[string]bool{}
+	for _, v := range views {
+		for i := range v.Features {
+			long[v.Ref()+":"+v.Features[i].Name] = v.Features[i].FromPanes()
+		}
+	}
 	for ref, e := range engines {
 		switch e.Name {
+		case api.EnginePanes:
+			if paths[ref] = fromSamples; long[ref] {
+				paths[ref] = fromPanes
+			}
 		case api.EngineCompiled:
 			paths[ref] = compiled
 		case api.EngineSQL:
@@ -183,7 +218,7 @@ func pathsOf(views []*features.View) (map[string]string, error) {
 		case api.EnginePush:
 			paths[ref] = pushed
 		default:
-			paths[ref] = fmt.Sprintf("engine (%s)", e.Why)
+			paths[ref] = byPromQL + "(" + e.Why + ")"
 		}
 	}
 	return paths, err
@@ -197,12 +232,17 @@ func enginesOf(views []*features.View) (map[string]api.Engine, error) {
 	}
 	engines := map[string]api.Engine{}
 	for _, v := range views {
-		if v.PromQL() {
-			continue
-		}
 		name := api.EngineSQL
-		if v.Push {
+		switch {
+		case v.Streamed():
+			continue
+		case v.Push:
 			name = api.EnginePush
+		case v.Long:
+			name = api.EnginePanes
+			if _, err := pane.NewPlan(v, evaluate.Options{Lookback: lookback, GroupSize: 1}); err != nil {
+				return nil, fmt.Errorf("%s: %w", v.File, err)
+			}
 		}
 		for _, f := range v.Features {
 			engines[v.Ref()+":"+f.Name] = api.Engine{Name: name}

@@ -163,7 +163,7 @@ to apply, 2 that there is, 78 that something is refused.`,
 			return err
 		}
 		p := state.Plan(files, false)
-		answer := planned{Plan: p, Engine: byEngine(files, paths), Compiled: compiledOf(paths)}
+		answer := planned{Plan: p, Engine: byEngine(files, paths), Compiled: compiledOf(paths), Panes: long(paths)}
 		if err := f.print(cmd.OutOrStdout(), answer, answer.table); err != nil {
 			return err
 		}

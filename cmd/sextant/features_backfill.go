@@ -27,19 +27,19 @@ func featuresBackfillCmd() *cobra.Command {
 		Long: `backfill computes the rows of a view for ticks in [from, to) with the evaluator of the pipeline, from what was in
 time, and stores those that are missing. What is there stays: only what is NULL in a row is filled. A run that was
 stopped goes on where it was when the same command is given again. Ticks that the pipeline has not stored yet are left
-to it. Several views of PromQL share the reading of the samples. Views of SQL are asked of the store again, tick by
-tick.`,
+to it. Several views of the stream share the reading of the samples. Views that the store computes are asked of it again,
+tick by tick.`,
 		Example: "  sextant features backfill --view node_monitoring --from 2026-01-01T00:00:00Z --to 2026-01-08T00:00:00Z --parallel 4\n" +
 			"  sextant features backfill --view node_static@v2,node_trend --from 24h",
 		Args: cobra.NoArgs,
 	}
 	var o backfillFlags
 	f := cmd.Flags()
-	f.StringSliceVar(&o.views, "view", nil, "the view, or one version of it: node_static@v2; several of PromQL, separated by commas")
+	f.StringSliceVar(&o.views, "view", nil, "the view, or one version of it: node_static@v2; several of the stream, separated by commas")
 	f.StringVar(&o.from, "from", "", "first tick: RFC 3339 with a zone, or how long ago, as 24h")
 	f.StringVar(&o.to, "to", "", "the tick after the last, likewise; default: as far as rows are stored")
 	f.StringSliceVar(&o.nodes, "nodes", nil, "only these nodes, separated by commas")
-	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once; of a view of SQL, hours")
+	f.IntVar(&o.parallel, "parallel", max(runtime.NumCPU()/2, 1), "groups of nodes at once; of a view that the store computes, hours")
 	f.BoolVar(&o.again, "again", false, "begin anew, whatever a run before has done")
 	f.StringVar(&o.profile, "cpu-profile", "", "write a CPU profile to this file until the end")
 	onStore(cmd, func(cmd *cobra.Command, _ []string, cfg *Config, db *clickhouse.DB) error {
@@ -104,10 +104,10 @@ func (o *backfillFlags) viewsOf(set *features.Set) ([]*features.View, error) {
 			return nil, fmt.Errorf("--view: %q is not in force: sextant features apply, or list", name)
 		case v.Push:
 			return nil, fmt.Errorf("--view: %s is pushed: nothing here computes its rows", v.Ref())
-		case v.SQL != "" && len(o.views) > 1:
-			return nil, fmt.Errorf("--view: %s is of SQL, which a run fills alone", v.Ref())
-		case v.SQL != "" && len(o.nodes) > 0:
-			return nil, fmt.Errorf("--nodes: %s spans nodes", v.Ref())
+		case v.InStore() && len(o.views) > 1:
+			return nil, fmt.Errorf("--view: the store computes %s, which a run fills alone", v.Ref())
+		case v.InStore() && len(o.nodes) > 0:
+			return nil, fmt.Errorf("--nodes: the store computes %s for all nodes at once", v.Ref())
 		case slices.Contains(views, v):
 			return nil, fmt.Errorf("--view: %s is there twice", v.Ref())
 		}
@@ -129,8 +129,8 @@ func (o *backfillFlags) fill(ctx context.Context, cfg *Config, db *clickhouse.DB
 	if !o.again {
 		job = o.job(views, r)
 	}
-	if v := views[0]; v.SQL != "" {
-		return backfill.RunSQL(ctx, sqlStore{db.NewDeriveStore(), db}, store, backfill.SQLConfig{
+	if v := views[0]; v.InStore() {
+		return backfill.RunStore(ctx, storeViews{db.NewDeriveStore().Anew(), db}, store, backfill.StoreConfig{
 			View: v, Schedule: deriveSchedule(cfg), Job: job, From: r.From, To: r.To, Parallel: o.parallel, Moved: moved,
 		})
 	}
@@ -151,19 +151,19 @@ func (o *backfillFlags) job(views []*features.View, r backfill.Range) string {
 	return b.String()
 }
 
-// sqlStore evaluates views of SQL, and reads rows.
-type sqlStore struct {
+// storeViews evaluates views that the store computes, and reads rows.
+type storeViews struct {
 	*clickhouse.DeriveStore
 	db *clickhouse.DB
 }
 
-func (s sqlStore) RowsBetween(ctx context.Context, v *features.View, from, to int64) (*features.Rows, error) {
+func (s storeViews) RowsBetween(ctx context.Context, v *features.View, from, to int64) (*features.Rows, error) {
 	return s.db.RowsBetween(ctx, v, from, to)
 }
 
-var _ backfill.Spanning = sqlStore{}
+var _ backfill.Spanning = storeViews{}
 
-// deriveSchedule is when the views of SQL are due live.
+// deriveSchedule is when the views that the store computes are due live.
 func deriveSchedule(cfg *Config) derive.Schedule {
 	return derive.Schedule{Delay: cfg.Pipeline.Lateness.D() + deriveWrite, Settle: deriveSettle, CatchUp: deriveCatchUp}
 }

@@ -26,8 +26,9 @@ const (
 Written by ` + "`go test ./cmd/sextant -run TestFeaturesPage -update`" + ` from the definitions in ` + "`features/views` and `features/services`" + `; do not edit.
 
 A feature is one column of its view's table, ` + "`NULL`" + ` where it has no value or one outside its range. It is asked for as ` + "`view:feature`" + `
-over HTTP, and is in SQL under the view's name. **Looks back** is how far before a tick it reads. **Computed** says what evaluates it: the compiled expression,
-or the PromQL engine, which gives the same numbers at many times the cost, and why; sql is the query of the view, in the store.
+over HTTP, and is in SQL under the view's name. **Looks back** is how far before a tick it reads. **Computed** says where its windows are computed, and how:
+in the stream, the memory of the pipeline, by the compiled expression, or by the PromQL engine, which gives the same numbers at many times the cost, and why; in the
+store, once the samples of a tick are stored, by the query of the view (sql), or by the expression over panes of 5 minutes and of an hour, for windows of more than 1 h ([how](long-windows.md)).
 `
 )
 
@@ -84,7 +85,7 @@ func pageOfView(b *strings.Builder, v *features.View, rows map[string]listed) {
 			expr = "`" + pageCell(f.Expr) + "`"
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", f.Name, f.DType, f.Unit, f.Range(), pageCell(f.Description), row.Window,
-			pageCell(row.Path), expr)
+			pageCell(row.computed()), expr)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"sextant/features"
@@ -14,6 +15,7 @@ type planned struct {
 	*registry.Plan
 	Compiled int       `json:"compiled"` // features whose expression is compiled
 	Engine   []engined `json:"engine"`   // those that the PromQL engine evaluates
+	Panes    []string  `json:"panes"`    // those with windows longer than the stream keeps: the store makes them of panes
 }
 
 // engined is a feature that is not compiled, and why.
@@ -37,11 +39,23 @@ func byEngine(set *features.Set, paths map[string]string) []engined {
 	for _, v := range set.Views {
 		for i := range v.Features {
 			ref := v.Ref() + ":" + v.Features[i].Name
-			if why := paths[ref]; why != compiled && why != inSQL && why != pushed {
+			if why := paths[ref]; strings.HasPrefix(why, byPromQL) {
 				list = append(list, engined{ref, why})
 			}
 		}
 	}
+	return list
+}
+
+// long lists the features with windows that the store makes of panes.
+func long(paths map[string]string) []string {
+	list := []string{}
+	for ref, path := range paths {
+		if path == fromPanes {
+			list = append(list, ref)
+		}
+	}
+	slices.Sort(list)
 	return list
 }
 
@@ -52,6 +66,12 @@ func (p planned) table(out io.Writer) error {
 	fmt.Fprintf(out, "%d expressions are compiled, %d are not\n", p.Compiled, len(p.Engine))
 	for _, e := range p.Engine {
 		fmt.Fprintf(out, "  %s: %s\n", e.Feature, e.Why)
+	}
+	if len(p.Panes) > 0 {
+		fmt.Fprintf(out, "%d look back further than %s: the store computes them, %s\n", len(p.Panes), features.StreamWindow, fromPanes)
+	}
+	for _, ref := range p.Panes {
+		fmt.Fprintf(out, "  %s\n", ref)
 	}
 	return nil
 }

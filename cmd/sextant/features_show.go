@@ -197,7 +197,7 @@ func (s *shownDefinition) table(out io.Writer) error {
 		fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(s.SQL))
 	}
 	for i, f := range s.Features {
-		fmt.Fprintf(out, "\n%d  %s  %s %s  range %s  looks back %s  %s\n", i, f.Ref, f.DType, f.Unit, f.Range, f.Window, f.Path)
+		fmt.Fprintf(out, "\n%d  %s  %s %s  range %s  looks back %s  %s\n", i, f.Ref, f.DType, f.Unit, f.Range, f.Window, f.computed())
 		fmt.Fprintf(out, "   %s\n", f.Description)
 		if f.Expr == "" {
 			continue

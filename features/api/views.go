@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // Engine is what computes a feature, and where its windows are kept.
 type Engine struct {
-	Name string `json:"engine"`        // EngineCompiled, EngineReference, EngineSQL or EnginePush
+	Name string `json:"engine"`        // EngineCompiled, EngineReference, EngineSQL, EnginePanes or EnginePush
 	Why  string `json:"why,omitempty"` // the part of the expression that keeps it with the reference engine
 }
 
@@ -22,6 +23,7 @@ const (
 	EngineCompiled  = "compiled"  // the pipeline, by the compiled expression
 	EngineReference = "reference" // the pipeline, by Prometheus' own engine
 	EngineSQL       = "sql"       // the store, at each tick
+	EnginePanes     = "panes"     // the store, at each tick, by its expression over panes and samples
 	EnginePush      = "push"      // nobody here
 )
 
@@ -30,12 +32,20 @@ func (e Engine) Where() string {
 	switch e.Name {
 	case EngineCompiled, EngineReference:
 		return "memory of the pipeline"
-	case EngineSQL:
+	case EngineSQL, EnginePanes:
 		return "ClickHouse"
 	case EnginePush:
 		return "outside"
 	}
 	return "not known"
+}
+
+// whereOf says where one window is.
+func (e Engine) whereOf(sel lineage.Selector) string {
+	if e.Name == EnginePanes && sel.Range() > features.StreamWindow {
+		return fmt.Sprintf("%s, from panes of %s", e.Where(), features.PaneLength)
+	}
+	return e.Where()
 }
 
 // freshness is how old the rows of a view are that are served.
@@ -177,7 +187,7 @@ func (s *server) detail(v *features.View, i int) featureDetail {
 	for _, read := range from.Reads {
 		d.Metrics = append(d.Metrics, read.Metric)
 		for _, sel := range read.Selectors {
-			d.Computed.Windows = append(d.Computed.Windows, computedWindow{sel, d.Computed.Where})
+			d.Computed.Windows = append(d.Computed.Windows, computedWindow{sel, d.Computed.Engine.whereOf(sel)})
 			d.Computed.Reach = max(d.Computed.Reach, sel.Seconds)
 		}
 	}
@@ -194,6 +204,8 @@ func (s *server) engineOf(v *features.View, ref string) Engine {
 		return Engine{Name: EnginePush}
 	case v.SQL != "":
 		return Engine{Name: EngineSQL}
+	case v.Long:
+		return Engine{Name: EnginePanes}
 	}
 	return Engine{Name: EngineReference}
 }

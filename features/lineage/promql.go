@@ -67,3 +67,12 @@ func (g *Graph) metrics(vs *parser.VectorSelector) []string {
 	}
 	return names
 }
+
+// Range is the length of the selector's range; 0: it has none.
+func (s Selector) Range() time.Duration {
+	expr, err := features.Parse(s.Text)
+	if m, ok := expr.(*parser.MatrixSelector); ok && err == nil {
+		return m.Range
+	}
+	return 0
+}

@@ -73,7 +73,7 @@ func TestImport(t *testing.T) {
 		"r.yml:13: job:up:sum: its result has the labels (job), which are the keys of no entity",
 		"r.yml:15: raw: the labels of its result are not decided by the expression",
 		"r.yml:17: instance:load:avg5m: it reads instance:node_num_cpu:sum, which another rule records, and not just its latest value",
-		"r.yml:19: instance:far:max: feature instance_far_max: expr: looks back 2h0m0s: at most",
+		"r.yml:19: instance:far:max: feature instance_far_max: looks back more than 1h0m0s, so the store computes its view, every 1m0s at most",
 		"r.yml:21: instance:other:sum: it reads instance:unknown:sum, which another rule records and no target exposes",
 		"r.yml:23: broken: ",
 	}

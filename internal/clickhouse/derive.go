@@ -30,20 +30,29 @@ const (
 // tasks_at can be filled.
 const taskLogDays = 35
 
-// DeriveStore evaluates views of SQL. It is a derive.Store.
+// DeriveStore evaluates views of SQL, and those that look back further than the stream. It is a
+// derive.Store.
 type DeriveStore struct {
 	db     *DB
 	outage outage
 	tasks  taskSnapshots
+	long   *longViews
 
 	mu      sync.Mutex
 	carried map[int64]bool // guarded by mu: days, in unix ms, that task_log has whole
 }
 
-// NewDeriveStore returns the store of views of SQL. It has nothing to close: what it leaves in
+// NewDeriveStore returns the store of views that the store computes. It has nothing to close: what it leaves in
 // task_snapshots goes within an hour.
 func (db *DB) NewDeriveStore() *DeriveStore {
-	return &DeriveStore{db: db, outage: outage{log: db.log}, tasks: taskSnapshots{db: db}, carried: map[int64]bool{}}
+	return &DeriveStore{db: db, outage: outage{log: db.log}, tasks: taskSnapshots{db: db}, long: newLongViews(db), carried: map[int64]bool{}}
+}
+
+// Anew makes panes that were there before again, when a tick reads them: samples may have been
+// stored again since.
+func (s *DeriveStore) Anew() *DeriveStore {
+	s.long.since = time.Now().UnixMilli()
+	return s
 }
 
 // sqlOf is the query of a view for this installation, over the snapshot of the tasks. Times
@@ -81,8 +90,15 @@ func (db *DB) reading(ctx context.Context, at derive.At, run uint64) context.Con
 	return db.asking(ctx, at, run, ch.Settings{"readonly": 1})
 }
 
-// Derive evaluates the query of v, after Prepare.
+// Derive evaluates v at a tick; its query, if it has one, after Prepare.
 func (s *DeriveStore) Derive(ctx context.Context, v *features.View, at derive.At) (*features.Rows, error) {
+	if v.Long {
+		rows, err := s.long.derive(ctx, v, at)
+		if err != nil {
+			return nil, fmt.Errorf("evaluate %s: %w", v.Ref(), err)
+		}
+		return rows, nil
+	}
 	run := s.tasks.run(at)
 	ctx, cancel := context.WithTimeout(ctx, 2*deriveSeconds*time.Second)
 	defer cancel()

@@ -41,7 +41,7 @@ func at(seconds int64) derive.At {
 }
 
 // builtinView is a view that comes with the program.
-func builtinView(t *testing.T, name string) *features.View {
+func builtinView(t testing.TB, name string) *features.View {
 	t.Helper()
 	views, err := features.Builtin()
 	if err != nil {

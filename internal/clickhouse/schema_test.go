@@ -47,6 +47,8 @@ func rendered(t *testing.T, n names) string {
 				data = reportData{n, report.Query{Question: q, GroupBy: []string{"tenant"}, Where: []report.Filter{{Dimension: "day", Values: []string{"2026-01-01"}}}, Top: 20}}
 			case strings.Contains(f, "/console_"):
 				data = consoleData{accounts: accounts{names: n, days: 30}, Failed: 2, Partial: 1, Seconds: 900}
+			case strings.Contains(f, "/pane_"):
+				data = paneData{names: n, Series: "SELECT …"}
 			case strings.Contains(f, "/rollup_"):
 				data = rollupData{names: n, Step: 10_000, Interval: 10_000}
 			case dir == "views":

@@ -52,7 +52,7 @@ func TestBackfillOfAViewOfSQL(t *testing.T) {
 	left := text(t, db, "toString(uniqExact(run))", "{db}.task_snapshots")
 	notes := db.NewBackfillStore(newSink(t, db))
 	store := spanningStore{db.NewDeriveStore(), db}
-	cfg := backfill.SQLConfig{View: v, Schedule: schedule, Job: "test", From: t0 + 1000, To: t0 + 125_000, Segment: 30 * time.Second}
+	cfg := backfill.StoreConfig{View: v, Schedule: schedule, Job: "test", From: t0 + 1000, To: t0 + 125_000, Segment: 30 * time.Second}
 	stopped, stop := context.WithCancelCause(ctx)
 	enough := errors.New("enough")
 	cfg.Moved = func(p backfill.Progress) {
@@ -60,12 +60,12 @@ func TestBackfillOfAViewOfSQL(t *testing.T) {
 			stop(enough)
 		}
 	}
-	if p, err := backfill.RunSQL(stopped, store, notes, cfg); !errors.Is(err, enough) || p.Done != 7 || p.Ticks != 12 {
+	if p, err := backfill.RunStore(stopped, store, notes, cfg); !errors.Is(err, enough) || p.Done != 7 || p.Ticks != 12 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	made := 0
 	cfg.Parallel, cfg.Moved = 3, func(p backfill.Progress) { made = max(made, p.Rows) }
-	p, err := backfill.RunSQL(ctx, store, notes, cfg)
+	p, err := backfill.RunStore(ctx, store, notes, cfg)
 	if err != nil || p.Done != p.Ticks || p.Differ != 0 {
 		t.Fatalf("%+v, %v", p, err)
 	}

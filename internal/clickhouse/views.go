@@ -28,6 +28,7 @@ var reserved = map[string]bool{
 	"prices": true, "slo_targets": true, "devices_at": true, "device_hours": true, "node_hours": true, "task_hours": true, "utilization": true, "utilization_costs": true,
 	"sla_violations": true, "error_budgets": true, "regressions": true, "line_health": true,
 	"feature_faults": true, "feature_changes": true, "feature_profiles": true, "feature_baselines": true, "feature_skews": true, "feature_quality": true, "feature_drift": true, "feature_skew": true,
+	"sample_panes": true, "pane_fills": true,
 }
 
 // ApplyViews makes the store ready for rows of views: a table for each version, a column

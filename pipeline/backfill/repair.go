@@ -31,7 +31,7 @@ type Repairs interface {
 
 // RepairConfig says what is repaired.
 type RepairConfig struct {
-	Views    []*features.View // those of SQL are left out: they read what is stored
+	Views    []*features.View // those that the store computes are left out
 	Lateness time.Duration
 	Limit    int  // hours of nodes in one round
 	Again    bool // what is repaired, too
@@ -49,7 +49,7 @@ type RepairCounts struct {
 // is computed again, with them, and kept where that changes it.
 func Repair(ctx context.Context, store Repairs, cfg RepairConfig) (RepairCounts, error) {
 	var done RepairCounts
-	views := ofPromQL(cfg.Views)
+	views := streamed(cfg.Views)
 	probe, err := NewReplay(views, time.Minute, 10*time.Second, 1)
 	if err != nil {
 		return done, err
@@ -82,9 +82,9 @@ func Repair(ctx context.Context, store Repairs, cfg RepairConfig) (RepairCounts,
 	return done, nil
 }
 
-func ofPromQL(views []*features.View) (out []*features.View) {
+func streamed(views []*features.View) (out []*features.View) {
 	for _, v := range views {
-		if v.PromQL() {
+		if v.Streamed() {
 			out = append(out, v)
 		}
 	}

@@ -238,33 +238,13 @@ func (c *Config) evaluate(r *Replay, at, last int64) (out []*features.Rows, refu
 			all, ok := byView[rows.View]
 			if !ok {
 				byView[rows.View] = rows
-				rows.Flags = allFlags(rows)
 				out = append(out, rows)
 				continue
 			}
-			join(all, rows)
+			all.Append(rows)
 		}
 	}
 	return out, refused
-}
-
-func allFlags(r *features.Rows) []uint16 {
-	if r.Flags == nil {
-		return make([]uint16, len(r.Tick))
-	}
-	return r.Flags
-}
-
-func join(all, r *features.Rows) {
-	all.Tick, all.Known = append(all.Tick, r.Tick...), append(all.Known, r.Known...)
-	all.Flags = append(all.Flags, allFlags(r)...)
-	for k := range r.Keys {
-		all.Keys[k] = append(all.Keys[k], r.Keys[k]...)
-	}
-	for i := range r.Cols {
-		all.Cols[i].Num = append(all.Cols[i].Num, r.Cols[i].Num...)
-		all.Cols[i].Str = append(all.Cols[i].Str, r.Cols[i].Str...)
-	}
 }
 
 // keep stores what of the rows the store lacks. What was refused at a tick of which it has rows

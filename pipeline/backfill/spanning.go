@@ -13,7 +13,7 @@ import (
 	"sextant/pipeline/derive"
 )
 
-// Spanning is a store that evaluates views of SQL: the part of derive.Store that a backfill
+// Spanning is a store that evaluates views itself: the part of derive.Store that a backfill
 // needs, and what is stored already. It may be asked for several ticks at once.
 type Spanning interface {
 	Prepare(ctx context.Context, at derive.At) error
@@ -31,8 +31,8 @@ type Notes interface {
 	Done(ctx context.Context, job, part string, c Counts) error
 }
 
-// SQLConfig of a backfill of a view of SQL. Zero values take the defaults that the fields name.
-type SQLConfig struct {
+// StoreConfig of a backfill of a view that the store computes. Zero values take the defaults that the fields name.
+type StoreConfig struct {
 	View     *features.View
 	Schedule derive.Schedule // gives each tick the known time that it has live
 	Job      string          // what is done of a job of that name is not done again; "": all is done
@@ -42,9 +42,9 @@ type SQLConfig struct {
 	Moved    func(Progress)
 }
 
-// RunSQL computes and stores the rows of cfg. What it has stored when it fails or ctx ends is
+// RunStore computes and stores the rows of cfg. What it has stored when it fails or ctx ends is
 // not computed again by a run of the same job.
-func RunSQL(ctx context.Context, store Spanning, notes Notes, cfg SQLConfig) (p Progress, err error) {
+func RunStore(ctx context.Context, store Spanning, notes Notes, cfg StoreConfig) (p Progress, err error) {
 	step := cfg.View.Interval.Milliseconds()
 	cfg.From = (cfg.From + step - 1) / step * step
 	done := map[string]bool{}
@@ -72,7 +72,7 @@ func RunSQL(ctx context.Context, store Spanning, notes Notes, cfg SQLConfig) (p 
 
 // segments cut the range. Their bounds do not depend on where it begins, so a job that is given a
 // later end keeps what is done.
-func (c *SQLConfig) segments(step int64) (out []part) {
+func (c *StoreConfig) segments(step int64) (out []part) {
 	length := max(cmp.Or(c.Segment, time.Hour).Milliseconds()/step, 1) * step
 	for from := c.From; from < c.To; {
 		to := min(from-from%length+length, c.To)
@@ -83,13 +83,13 @@ func (c *SQLConfig) segments(step int64) (out []part) {
 }
 
 // segment computes one segment, tick by tick.
-func (c *SQLConfig) segment(ctx context.Context, store Spanning, notes Notes, s part, t *teller) error {
+func (c *StoreConfig) segment(ctx context.Context, store Spanning, notes Notes, s part, t *teller) error {
 	var all Counts
 	for tick := s.From; tick < s.To; tick += c.View.Interval.Milliseconds() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		counts, err := tickSQL(ctx, store, c.View, c.Schedule.At(tick))
+		counts, err := tickInStore(ctx, store, c.View, c.Schedule.At(tick))
 		if err != nil {
 			return err
 		}
@@ -102,14 +102,8 @@ func (c *SQLConfig) segment(ctx context.Context, store Spanning, notes Notes, s 
 	return notes.Done(ctx, c.Job, s.name, all)
 }
 
-func tickSQL(ctx context.Context, store Spanning, v *features.View, at derive.At) (c Counts, err error) {
-	if err := store.Prepare(ctx, at); err != nil {
-		return c, err
-	}
-	raw, err := store.Derive(ctx, v, at)
-	if released := store.Release(context.WithoutCancel(ctx), at); err == nil && released != nil {
-		err = released
-	}
+func tickInStore(ctx context.Context, store Spanning, v *features.View, at derive.At) (c Counts, err error) {
+	raw, err := derived(ctx, store, v, at)
 	if err != nil {
 		return c, fmt.Errorf("tick %d: %w", at.Tick, err)
 	}
@@ -121,4 +115,19 @@ func tickSQL(ctx context.Context, store Spanning, v *features.View, at derive.At
 	rows.Origin = features.Backfill
 	c = fill(rows, have)
 	return c, store.WriteDerived(ctx, rows, at)
+}
+
+// derived evaluates a view; of SQL, between Prepare and Release.
+func derived(ctx context.Context, store Spanning, v *features.View, at derive.At) (*features.Rows, error) {
+	if v.SQL == "" {
+		return store.Derive(ctx, v, at)
+	}
+	if err := store.Prepare(ctx, at); err != nil {
+		return nil, err
+	}
+	rows, err := store.Derive(ctx, v, at)
+	if released := store.Release(context.WithoutCancel(ctx), at); err == nil && released != nil {
+		err = released
+	}
+	return rows, err
 }

@@ -1,5 +1,5 @@
-// Package derive has the store evaluate what spans nodes: the views of SQL, at each tick, and
-// what goes with them. It decides which ticks are due and in what order; the store and
+// Package derive has the store evaluate what the stream cannot: views of SQL, which span nodes,
+// and views that look back further than the stream; at each tick, and with what goes with them. It decides which ticks are due and in what order; the store and
 // whoever knows how far the stream is stored are behind interfaces.
 package derive
 

@@ -23,10 +23,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "sextant", Subsystem: "derive", Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		rows:     counter("rows_total", "Rows that the store evaluated in SQL and keeps, by job.", "job"),
+		rows:     counter("rows_total", "Rows that the store evaluated and keeps, by job.", "job"),
 		failures: counter("failures_total", "Ticks of a job that failed, each attempt.", "job"),
 		skipped:  counter("skipped_ticks_total", "Ticks that are given up after a long stop; a backfill makes up for them.", "job"),
-		values:   counter("faults_total", "Values and entities of views of SQL that are not stored, by reason.", "view", "feature", "reason"),
+		values:   counter("faults_total", "Values and entities of views that the store computes that are not stored, by reason.", "view", "feature", "reason"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "sextant", Subsystem: "derive", Name: "duration_seconds",
 			Help: "Time to evaluate and store a tick of a job.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12)}, []string{"job"}),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "sextant", Subsystem: "derive", Name: "lag_seconds",

@@ -9,14 +9,14 @@ import (
 	"sextant/features"
 )
 
-// Store evaluates in SQL and keeps the results. Every method may be called again with the
+// Store evaluates views that it computes itself, and keeps the results. Every method may be called again with the
 // same arguments and leaves the same rows.
 type Store interface {
-	// Prepare makes the store ready for questions about a tick, until Release, which may keep
-	// what the next Prepare can use.
+	// Prepare makes the store ready for questions of SQL about a tick, until Release, which may
+	// keep what the next Prepare can use.
 	Prepare(ctx context.Context, at At) error
 	Release(ctx context.Context, at At) error
-	// Derive evaluates the view, as its query gives it.
+	// Derive evaluates the view, as its query or its expressions give it.
 	Derive(ctx context.Context, v *features.View, at At) (*features.Rows, error)
 	// WriteDerived makes rows durable.
 	WriteDerived(ctx context.Context, rows *features.Rows, at At) error
@@ -38,7 +38,8 @@ const breachInterval = 10 * time.Second
 
 // Config of Run.
 type Config struct {
-	Views    []*features.View // those without SQL are left out
+	Views    []*features.View // others than those of Long are left out
+	Long     bool             // the views that look back further than the stream, in place of those of SQL and of breaches: their first panes may take long, and nothing else is to wait
 	Schedule Schedule
 	// Stored returns when all is in the store that had reached the stream of task events when it
 	// was called, and that of telemetry for a tick, unix ms, and those before.
@@ -67,14 +68,16 @@ func Run(ctx context.Context, store Store, cfg Config) error {
 		r.Log = slog.New(slog.DiscardHandler)
 	}
 	for _, v := range cfg.Views {
-		if v.SQL != "" {
+		if v.InStore() && v.Long == r.Long {
 			r.jobs = append(r.jobs, &job{name: v.Ref(), interval: v.Interval, do: func(ctx context.Context, at At) (outcome, error) { return r.view(ctx, v, at) }})
 		}
 	}
-	r.jobs = append(r.jobs, &job{name: Breaches, interval: breachInterval, do: func(ctx context.Context, at At) (outcome, error) {
-		found, err := store.Breaches(ctx, at)
-		return outcome{rows: found}, err
-	}})
+	if !r.Long {
+		r.jobs = append(r.jobs, &job{name: Breaches, interval: breachInterval, do: func(ctx context.Context, at At) (outcome, error) {
+			found, err := store.Breaches(ctx, at)
+			return outcome{rows: found}, err
+		}})
+	}
 	if err := r.resume(ctx); err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func (r *runner) resume(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if !failed {
-			r.Log.Warn("progress of the views of SQL cannot be read, trying again", "err", err)
+			r.Log.Warn("progress of the views that the store computes cannot be read, trying again", "err", err)
 		}
 		if err := sleep(ctx, time.Second); err != nil {
 			return err
@@ -180,12 +183,17 @@ func (r *runner) round(ctx context.Context, now int64) error {
 // tick does jobs at a tick, and says which are stuck. Its error is that of the store, which is
 // told of.
 func (r *runner) tick(ctx context.Context, jobs []*job, at At, stuck map[*job]bool) error {
-	if err := r.store.Prepare(ctx, at); err != nil {
-		r.failed(ctx, jobs[0], at, err)
-		return err
+	if !r.Long {
+		if err := r.store.Prepare(ctx, at); err != nil {
+			r.failed(ctx, jobs[0], at, err)
+			return err
+		}
 	}
 	for _, j := range jobs {
 		stuck[j] = !r.one(ctx, j, at)
+	}
+	if r.Long {
+		return nil
 	}
 	if err := r.store.Release(ctx, at); err != nil && ctx.Err() == nil {
 		r.Log.Warn("the next views of SQL cost more room", "err", err)
@@ -201,7 +209,7 @@ func (r *runner) stored(ctx context.Context, tick int64) error {
 	case err != nil:
 		r.Metrics.waits.Inc()
 		if !r.waiting {
-			r.Log.Warn("views of SQL wait for the stream to be stored", "err", err)
+			r.Log.Warn("views that the store computes wait for the stream to be stored", "err", err)
 		}
 		r.waiting = true
 	case r.waiting:
@@ -248,7 +256,7 @@ func (r *runner) one(ctx context.Context, j *job, at At) bool {
 	}
 	if j.failing {
 		j.failing = false
-		r.Log.Info("evaluated in SQL again", "job", j.name)
+		r.Log.Info("evaluated in the store again", "job", j.name)
 	}
 	return true
 }
@@ -261,7 +269,7 @@ func (r *runner) failed(ctx context.Context, j *job, at At, err error) {
 	r.Metrics.failures.WithLabelValues(j.name).Inc()
 	if !j.failing {
 		j.failing = true
-		r.Log.Error("not evaluated in SQL, trying again at each tick", "job", j.name, "tick", time.UnixMilli(at.Tick).UTC(), "err", err)
+		r.Log.Error("not evaluated in the store, trying again at each tick", "job", j.name, "tick", time.UnixMilli(at.Tick).UTC(), "err", err)
 	}
 }
 

@@ -72,14 +72,14 @@ type Counts struct {
 	OutOfRange  uint64 // values outside the valid range or the type: NULL
 }
 
-// New checks and compiles the views of PromQL; others are left out. Every fault is reported at once.
+// New checks and compiles the views that are streamed; others are left out. Every fault is reported at once.
 func New(views []*features.View, o Options) (*Evaluator, error) {
 	p := &parsed{features.NewParser(), map[string]parser.Expr{}}
 	e := &Evaluator{engine: newEngine(o.Lookback, p), store: window.NewStore(o.GroupSize)}
 	e.set = compile.NewSet(e.store, o.Lookback)
 	var errs []error
 	for _, def := range views {
-		if !def.PromQL() {
+		if !def.Streamed() {
 			continue // the store evaluates it (pipeline/derive), or somebody else
 		}
 		v := &view{View: def, counts: make([]Counts, len(def.Features)), exprs: make([]expression, len(def.Features))}

@@ -1112,6 +1112,64 @@ ENGINE = ReplacingMergeTree(set_at)
 ORDER BY (tenant, queue, valid_from)
 COMMENT 'Objectives for promises to tasks. Read with FINAL.';
 -- +goose StatementEnd
+---- migrations/00028_sample_panes.sql
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- What range functions need to know of 5 minutes or an hour of a series: windows longer than the
+-- stream's memory are made of panes, and of samples at their ends. Only series that some feature
+-- reads over such a window have panes. A pane is computed whole, from the samples that came in
+-- time; computed again it replaces itself. Their order is that of time, since a window reads all
+-- series of a few stretches.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`sample_panes`
+(
+    length UInt32 COMMENT 's: 300, or 3600' CODEC(ZSTD(1)),
+    pane DateTime('UTC') COMMENT 'its start' CODEC(Delta, ZSTD(1)),
+    series UInt64 COMMENT 'id of the series: series.id' CODEC(Delta, ZSTD(1)),
+    n UInt32 COMMENT 'samples, without staleness markers and those without a value to reckon with' CODEC(ZSTD(1)),
+    first_ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    last_ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    first Float64 CODEC(ZSTD(1)),
+    last Float64 CODEC(ZSTD(1)),
+    min Float64 CODEC(ZSTD(1)),
+    max Float64 CODEC(ZSTD(1)),
+    sum Float64 CODEC(ZSTD(1)),
+    spread Float64 COMMENT 'sum of (value - mean)²' CODEC(ZSTD(1)),
+    mean_t Float64 COMMENT 'of the times, ms after first_ts' CODEC(ZSTD(1)),
+    spread_t Float64 COMMENT 'sum of (time - mean)², s²' CODEC(ZSTD(1)),
+    span_tv Float64 COMMENT 'sum of (time - mean)(value - mean), s' CODEC(ZSTD(1)),
+    changes UInt32 COMMENT 'samples that differ from the one before' CODEC(ZSTD(1)),
+    resets UInt32 COMMENT 'samples that are below the one before' CODEC(ZSTD(1)),
+    fallen Float64 COMMENT 'sum of the values before each reset' CODEC(ZSTD(1)),
+    made DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was computed' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(made)
+PARTITION BY toYYYYMMDD(pane)
+ORDER BY (length, pane, series)
+TTL toDateTime(made) + INTERVAL 40 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Stretches of the series that features read over long windows. Read with FINAL.';
+-- +goose StatementEnd
+
+
+
+-- Which panes there are. A row is written after the panes, and goes before they do.
+-- +goose StatementBegin
+CREATE TABLE IF NOT EXISTS `sextant`.`pane_fills`
+(
+    selector String COMMENT 'matchers of PromQL, sorted: the series that have the pane',
+    length UInt32 COMMENT 's',
+    pane DateTime('UTC') COMMENT 'its start' CODEC(Delta, ZSTD(1)),
+    made DateTime64(3, 'UTC') COMMENT 'when its computation began' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(made)
+PARTITION BY toYYYYMM(pane)
+ORDER BY (selector, length, pane)
+TTL toDateTime(made) + INTERVAL 35 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1
+COMMENT 'Which panes are in sample_panes. Read with FINAL.';
+-- +goose StatementEnd
 ---- migrations/00030_baseline_exact.sql
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -2681,6 +2739,119 @@ SELECT
     toUInt64(agents.pending), toUInt64(agents.resent),
     toUInt64(audit.expected), toUInt64(audit.visible), toUInt64(audit.lost), toUInt64(audit.duplicate)
 FROM agents CROSS JOIN audit
+---- queries/pane_fill.sql
+-- Computes panes of samples in [from, to), unix ms.
+INSERT INTO `sextant`.sample_panes (length, pane, series, n, first_ts, last_ts, first, last, min, max, sum, spread, mean_t, spread_t, span_tv, changes, resets, fallen)
+-- Panes of samples in [from, to), unix ms, that fill it in a row from its start on. The times of
+-- a series are distinct, so that sorting by time sorts the samples.
+SELECT
+    toUInt32({length:Int64} / 1000) AS length, toDateTime(intDiv(start, 1000), 'UTC') AS pane, series, toUInt32(length(v)) AS n, t[1] AS first_ts, t[-1] AS last_ts, v[1] AS first, v[-1] AS last,
+    if(empty(numbers), nan, arrayMin(numbers)) AS min, if(empty(numbers), nan, arrayMax(numbers)) AS max,
+    if(isFinite(arrayReduce('sumKahan', v) AS s), s, arrayReduce('sum', v)) AS sum,
+    arrayReduce('varPopStable', v) * n AS spread, arrayReduce('avg', seconds) * 1000 AS mean_t,
+    arrayReduce('varPopStable', seconds) * n AS spread_t, arrayReduce('covarPopStable', seconds, v) * n AS span_tv,
+    toUInt32(arrayCount((a, b) -> a != b AND NOT (isNaN(a) AND isNaN(b)), before, after)) AS changes,
+    toUInt32(arrayCount((a, b) -> b < a, before, after)) AS resets,
+    arraySum((a, b) -> if(b < a, a, 0), before, after) AS fallen
+FROM
+(
+    SELECT
+        series, start, arraySort(groupArray((ts, value))) AS points, points.1 AS t, points.2 AS v,
+        arrayFilter(x -> NOT isNaN(x), v) AS numbers, arrayMap(x -> (toUnixTimestamp64Milli(x) - toUnixTimestamp64Milli(t[1])) / 1000, t) AS seconds,
+        arrayPopBack(v) AS before, arrayPopFront(v) AS after
+    FROM
+    (
+        SELECT series, ts, value, {from:Int64} + intDiv(toUnixTimestamp64Milli(ts) - {from:Int64}, {length:Int64}) * {length:Int64} AS start
+        FROM `sextant`.samples FINAL
+        WHERE series GLOBAL IN (SELECT …)
+          AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+          AND bitAnd(flags, 26) = 0 AND reinterpretAsUInt64(value) != 0x7ff0000000000002
+    )
+    GROUP BY series, start
+)
+---- queries/pane_read.sql
+-- Panes of a stretch of time, in its order: those that are stored, or one of samples. Where the panes
+-- of a series are not needed one by one, one has what adds up; in the order of time, so that the
+-- same panes give the same bits.
+SELECT series, toUInt64(n), toUnixTimestamp64Milli(first_ts), toUnixTimestamp64Milli(last_ts), first, last, min, max, sum, spread, mean_t, spread_t, span_tv, changes, resets, fallen
+FROM
+(
+-- Panes of samples in [from, to), unix ms, that fill it in a row from its start on. The times of
+-- a series are distinct, so that sorting by time sorts the samples.
+SELECT
+    toUInt32({length:Int64} / 1000) AS length, toDateTime(intDiv(start, 1000), 'UTC') AS pane, series, toUInt32(length(v)) AS n, t[1] AS first_ts, t[-1] AS last_ts, v[1] AS first, v[-1] AS last,
+    if(empty(numbers), nan, arrayMin(numbers)) AS min, if(empty(numbers), nan, arrayMax(numbers)) AS max,
+    if(isFinite(arrayReduce('sumKahan', v) AS s), s, arrayReduce('sum', v)) AS sum,
+    arrayReduce('varPopStable', v) * n AS spread, arrayReduce('avg', seconds) * 1000 AS mean_t,
+    arrayReduce('varPopStable', seconds) * n AS spread_t, arrayReduce('covarPopStable', seconds, v) * n AS span_tv,
+    toUInt32(arrayCount((a, b) -> a != b AND NOT (isNaN(a) AND isNaN(b)), before, after)) AS changes,
+    toUInt32(arrayCount((a, b) -> b < a, before, after)) AS resets,
+    arraySum((a, b) -> if(b < a, a, 0), before, after) AS fallen
+FROM
+(
+    SELECT
+        series, start, arraySort(groupArray((ts, value))) AS points, points.1 AS t, points.2 AS v,
+        arrayFilter(x -> NOT isNaN(x), v) AS numbers, arrayMap(x -> (toUnixTimestamp64Milli(x) - toUnixTimestamp64Milli(t[1])) / 1000, t) AS seconds,
+        arrayPopBack(v) AS before, arrayPopFront(v) AS after
+    FROM
+    (
+        SELECT series, ts, value, {from:Int64} + intDiv(toUnixTimestamp64Milli(ts) - {from:Int64}, {length:Int64}) * {length:Int64} AS start
+        FROM `sextant`.samples FINAL
+        WHERE series GLOBAL IN (SELECT …)
+          AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+          AND bitAnd(flags, 26) = 0 AND reinterpretAsUInt64(value) != 0x7ff0000000000002
+    )
+    GROUP BY series, start
+)
+
+)
+---- queries/pane_rows.sql
+-- Panes of samples in [from, to), unix ms, that fill it in a row from its start on. The times of
+-- a series are distinct, so that sorting by time sorts the samples.
+SELECT
+    toUInt32({length:Int64} / 1000) AS length, toDateTime(intDiv(start, 1000), 'UTC') AS pane, series, toUInt32(length(v)) AS n, t[1] AS first_ts, t[-1] AS last_ts, v[1] AS first, v[-1] AS last,
+    if(empty(numbers), nan, arrayMin(numbers)) AS min, if(empty(numbers), nan, arrayMax(numbers)) AS max,
+    if(isFinite(arrayReduce('sumKahan', v) AS s), s, arrayReduce('sum', v)) AS sum,
+    arrayReduce('varPopStable', v) * n AS spread, arrayReduce('avg', seconds) * 1000 AS mean_t,
+    arrayReduce('varPopStable', seconds) * n AS spread_t, arrayReduce('covarPopStable', seconds, v) * n AS span_tv,
+    toUInt32(arrayCount((a, b) -> a != b AND NOT (isNaN(a) AND isNaN(b)), before, after)) AS changes,
+    toUInt32(arrayCount((a, b) -> b < a, before, after)) AS resets,
+    arraySum((a, b) -> if(b < a, a, 0), before, after) AS fallen
+FROM
+(
+    SELECT
+        series, start, arraySort(groupArray((ts, value))) AS points, points.1 AS t, points.2 AS v,
+        arrayFilter(x -> NOT isNaN(x), v) AS numbers, arrayMap(x -> (toUnixTimestamp64Milli(x) - toUnixTimestamp64Milli(t[1])) / 1000, t) AS seconds,
+        arrayPopBack(v) AS before, arrayPopFront(v) AS after
+    FROM
+    (
+        SELECT series, ts, value, {from:Int64} + intDiv(toUnixTimestamp64Milli(ts) - {from:Int64}, {length:Int64}) * {length:Int64} AS start
+        FROM `sextant`.samples FINAL
+        WHERE series GLOBAL IN (SELECT …)
+          AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+          AND bitAnd(flags, 26) = 0 AND reinterpretAsUInt64(value) != 0x7ff0000000000002
+    )
+    GROUP BY series, start
+)
+---- queries/pane_samples.sql
+-- The samples of some series in [from, to), unix ms, that came in time, by series and time.
+SELECT series, toUnixTimestamp64Milli(ts), value
+FROM `sextant`.samples FINAL
+WHERE series GLOBAL IN (SELECT …)
+  AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+  AND bitAnd(flags, 26) = 0
+ORDER BY series, ts
+SETTINGS do_not_merge_across_partitions_select_final = 1
+---- queries/pane_series.sql
+-- The series that may match: id, and name and labels as name 0xff value 0xff ….
+SELECT
+    id,
+    name,
+    arrayStringConcat(arrayMap((k, v) -> concat(k, '\xff', v, '\xff'), mapKeys(labels), mapValues(labels)))
+FROM `sextant`.series
+WHERE id IN (SELECT …)
+ORDER BY id
+LIMIT 1 BY id
 ---- queries/placed.sql
 -- The tasks that were bound to a node at a tick, by what was known at a time.
 SELECT task, node, devices
