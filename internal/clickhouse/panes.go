@@ -146,6 +146,7 @@ type paneData struct {
 	Series string // query of their ids
 	Stored bool   // the panes that are stored, and not those of samples
 	Whole  bool   // one by one, and not one for all of a series
+	Sums   bool   // with the sum
 }
 
 // Without is the flags of samples that no window has: as in the stream, those without a value, and
@@ -209,7 +210,7 @@ func (l *longViews) read(ctx context.Context, p *pane.Plan, e *pane.Evaluation, 
 		return err
 	}
 	for i, w := range p.Windows {
-		of := paneData{names: l.db.names, Series: l.db.names.seriesOf(w.Selectors, part), Whole: w.Whole}
+		of := paneData{names: l.db.names, Series: l.db.names.seriesOf(w.Selectors, part), Whole: w.Whole, Sums: w.Sums}
 		for _, s := range pane.Cut(tick-w.From, tick-w.To) {
 			if err := l.panes(ctx, of, s, func(id uint64, x *pane.Pane) { e.Pane(i, id, x) }); err != nil {
 				return err

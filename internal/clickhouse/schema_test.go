@@ -48,7 +48,7 @@ func rendered(t *testing.T, n names) string {
 			case strings.Contains(f, "/console_"):
 				data = consoleData{accounts: accounts{names: n, days: 30}, Failed: 2, Partial: 1, Seconds: 900}
 			case strings.Contains(f, "/pane_"):
-				data = paneData{names: n, Series: "SELECT …"}
+				data = paneData{names: n, Series: "SELECT …", Stored: true, Sums: true}
 			case strings.Contains(f, "/rollup_"):
 				data = rollupData{names: n, Step: 10_000, Interval: 10_000}
 			case dir == "views":

@@ -32,7 +32,8 @@ type Call struct {
 // Window is a range relative to a tick, [tick − From, tick − To), ms, and what is read of it.
 type Window struct {
 	From, To  int64
-	Whole     bool // the panes of a series are needed one by one; else a sum of those of a span will do
+	Whole     bool // the panes of a series are needed one by one; else one for all of a span will do
+	Sums      bool // Sum is needed
 	Selectors []Selector
 }
 
@@ -106,6 +107,7 @@ func note(list []Window, w Window, s Selector) ([]Window, int) {
 		i = len(list)
 		list = append(list, w)
 	}
+	list[i].Sums = list[i].Sums || w.Sums
 	if w := &list[i]; !slices.ContainsFunc(w.Selectors, func(o Selector) bool { return o.Text == s.Text }) {
 		w.Selectors = append(w.Selectors, s)
 	}
@@ -173,13 +175,18 @@ func (p *Plan) call(n *parser.Call) (parser.Expr, error) {
 			return nil, fmt.Errorf("%s: its time is no number", n)
 		}
 	}
-	p.Windows, c.window = note(p.Windows, Window{From: c.Offset + m.Range.Milliseconds(), To: c.Offset, Whole: !slices.Contains(ofSums, c.Func)}, c.of)
+	w := Window{From: c.Offset + m.Range.Milliseconds(), To: c.Offset, Whole: !slices.Contains(unordered, c.Func), Sums: slices.Contains(ofSums, c.Func)}
+	p.Windows, c.window = note(p.Windows, w, c.of)
 	p.calls = append(p.calls, c)
 	return features.Parse(fmt.Sprintf(`label_replace({%s="%d"}, "%s", "", "", "")`, resultLabel, len(p.calls)-1, resultLabel))
 }
 
-// ofSums are the functions that need N, First, Last, Min, Max and Sum of a pane, and nothing else.
-var ofSums = []string{"avg_over_time", "count_over_time", "first_over_time", "last_over_time", "max_over_time", "min_over_time", "present_over_time", "sum_over_time"}
+// unordered are the functions that need N, First, Last, Min, Max and Sum of a pane, and nothing
+// else; ofSums those of them that need Sum.
+var (
+	unordered = []string{"avg_over_time", "count_over_time", "first_over_time", "last_over_time", "max_over_time", "min_over_time", "present_over_time", "sum_over_time"}
+	ofSums    = []string{"avg_over_time", "sum_over_time"}
+)
 
 // keepsName says whether results have the name of the series: of all calls, those that give a
 // sample as it is.

@@ -2878,38 +2878,15 @@ FROM
 -- Panes of a stretch of time, in its order: those that are stored, or one of samples. Where the panes
 -- of a series are not needed one by one, one has what adds up; in the order of time, so that the
 -- same panes give the same bits.
-SELECT series, toUInt64(n), toUnixTimestamp64Milli(first_ts), toUnixTimestamp64Milli(last_ts), first, last, min, max, sum, spread, mean_t, spread_t, span_tv, changes, resets, fallen
-FROM
-(
--- Panes of samples in [from, to), unix ms, that fill it in a row from its start on. The times of
--- a series are distinct, so that sorting by time sorts the samples.
 SELECT
-    toUInt32({length:Int64} / 1000) AS length, toDateTime(intDiv(start, 1000), 'UTC') AS pane, series, toUInt32(length(v)) AS n, t[1] AS first_ts, t[-1] AS last_ts, v[1] AS first, v[-1] AS last,
-    if(empty(numbers), nan, arrayMin(numbers)) AS min, if(empty(numbers), nan, arrayMax(numbers)) AS max,
-    if(isFinite(arrayReduce('sumKahan', v) AS s), s, arrayReduce('sum', v)) AS sum,
-    arrayReduce('varPopStable', v) * n AS spread, arrayReduce('avg', seconds) * 1000 AS mean_t,
-    arrayReduce('varPopStable', seconds) * n AS spread_t, arrayReduce('covarPopStable', seconds, v) * n AS span_tv,
-    toUInt32(arrayCount((a, b) -> a != b AND NOT (isNaN(a) AND isNaN(b)), before, after)) AS changes,
-    toUInt32(arrayCount((a, b) -> b < a, before, after)) AS resets,
-    arraySum((a, b) -> if(b < a, a, 0), before, after) AS fallen
-FROM
-(
-    SELECT
-        series, start, arraySort(groupArray((ts, value))) AS points, points.1 AS t, points.2 AS v,
-        arrayFilter(x -> NOT isNaN(x), v) AS numbers, arrayMap(x -> (toUnixTimestamp64Milli(x) - toUnixTimestamp64Milli(t[1])) / 1000, t) AS seconds,
-        arrayPopBack(v) AS before, arrayPopFront(v) AS after
-    FROM
-    (
-        SELECT series, ts, value, {from:Int64} + intDiv(toUnixTimestamp64Milli(ts) - {from:Int64}, {length:Int64}) * {length:Int64} AS start
-        FROM `sextant`.samples FINAL
-        WHERE series GLOBAL IN (SELECT …)
-          AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-          AND bitAnd(flags, 26) = 0 AND reinterpretAsUInt64(value) != 0x7ff0000000000002
-    )
-    GROUP BY series, start
-)
-
-)
+    series, sum(n), toUnixTimestamp64Milli(min(first_ts)), toUnixTimestamp64Milli(max(last_ts)), argMin(first, pane), argMax(last, pane),
+    if(countIf(NOT isNaN(min)) = 0, nan, minIf(min, NOT isNaN(min))), if(countIf(NOT isNaN(max)) = 0, nan, maxIf(max, NOT isNaN(max))),
+    if(isFinite(arrayReduce('sumKahan', arrayMap(x -> x.2, arraySort(groupArray((pane, sum)))) AS sums) AS s), s, arraySum(sums)), 0., 0., 0., 0., 0::UInt32, 0::UInt32, 0.
+FROM `sextant`.sample_panes FINAL
+WHERE length = {length:Int64} / 1000 AND pane >= toDateTime({from:Int64} / 1000, 'UTC') AND pane < toDateTime({to:Int64} / 1000, 'UTC')
+  AND series GLOBAL IN (SELECT …)
+GROUP BY series
+SETTINGS do_not_merge_across_partitions_select_final = 1
 ---- queries/pane_rows.sql
 -- Panes of samples in [from, to), unix ms, that fill it in a row from its start on. The times of
 -- a series are distinct, so that sorting by time sorts the samples.

@@ -14,7 +14,7 @@ SELECT series, toUInt64(n), toUnixTimestamp64Milli(first_ts), toUnixTimestamp64M
 SELECT
     series, sum(n), toUnixTimestamp64Milli(min(first_ts)), toUnixTimestamp64Milli(max(last_ts)), argMin(first, pane), argMax(last, pane),
     if(countIf(NOT isNaN(min)) = 0, nan, minIf(min, NOT isNaN(min))), if(countIf(NOT isNaN(max)) = 0, nan, maxIf(max, NOT isNaN(max))),
-    if(isFinite(arrayReduce('sumKahan', arrayMap(x -> x.2, arraySort(groupArray((pane, sum)))) AS sums) AS s), s, arraySum(sums)), 0., 0., 0., 0., 0::UInt32, 0::UInt32, 0.
+    {{if .Sums}}if(isFinite(arrayReduce('sumKahan', arrayMap(x -> x.2, arraySort(groupArray((pane, sum)))) AS sums) AS s), s, arraySum(sums)){{else}}0.{{end}}, 0., 0., 0., 0., 0::UInt32, 0::UInt32, 0.
 {{- end}}
 FROM {{.DB}}.sample_panes FINAL
 WHERE length = {length:Int64} / 1000 AND pane >= toDateTime({from:Int64} / 1000, 'UTC') AND pane < toDateTime({to:Int64} / 1000, 'UTC')
