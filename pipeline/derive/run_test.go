@@ -240,3 +240,29 @@ func TestRunWaitsForTheStream(t *testing.T) {
 		}
 	})
 }
+
+// The views that look back further than the stream run apart: nothing of SQL is prepared or
+// looked for, and theirs alone are evaluated.
+func TestLongViewsRunApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{start: time.Now(), progress: map[string]Done{}}
+		long := viewNamed("long", 20*time.Second, "")
+		long.Long = true
+		views := []*features.View{long, viewNamed("stream", 10*time.Second, ""), viewNamed("sql", 10*time.Second, "SELECT 1")}
+		for _, c := range []struct {
+			long bool
+			want []string
+		}{
+			{true, []string{"derive long 0", "write long 0", "done long@v1 0"}},
+			{false, []string{"prepare 0", "derive sql 0", "write sql 0", "done sql@v1 0", "breaches 0", "done sla_events 0"}},
+		} {
+			l.said, l.start = nil, time.Now().Truncate(20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			err := Run(ctx, l, Config{Views: views, Long: c.long, Stored: always, Schedule: Schedule{CatchUp: 10 * time.Second}})
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || !slices.Equal(l.said, c.want) {
+				t.Errorf("long %v: %q, want %q (%v)", c.long, l.said, c.want, err)
+			}
+		}
+	})
+}
