@@ -1306,7 +1306,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1_local` ON CLUSTER `m
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', known)
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY (`node`, tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = ''
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = '', min_bytes_for_wide_part = 134217728
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 ---- features/view.sql
 CREATE OR REPLACE VIEW `sextant`.`node_test` ON CLUSTER `main` AS

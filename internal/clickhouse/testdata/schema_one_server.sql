@@ -1212,7 +1212,7 @@ CREATE TABLE IF NOT EXISTS `sextant`.`features_node_test_v1`
 ENGINE = ReplacingMergeTree(known)
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY (`node`, tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = '', non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = '', min_bytes_for_wide_part = 134217728, non_replicated_deduplication_window = 1000
 COMMENT 'Features of a node every 10s: it\'s a "test" \\ view'
 ---- features/view.sql
 CREATE OR REPLACE VIEW `sextant`.`node_test` AS

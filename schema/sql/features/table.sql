@@ -14,5 +14,5 @@ CREATE TABLE IF NOT EXISTS {{.Local .Table}}{{.OnCluster}}
 ENGINE = {{.Engine "ReplacingMergeTree" "known"}}
 PARTITION BY toYYYYMMDD(tick)
 ORDER BY ({{range .Keys}}{{ident .}}, {{end}}tick)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = ''{{.DedupWindow}}
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, auto_statistics_types = '', min_bytes_for_wide_part = 134217728{{.DedupWindow}}
 COMMENT {{quote .Comment}}
