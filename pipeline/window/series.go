@@ -69,7 +69,6 @@ func (s *Series) goesOn(t, next int64) bool {
 		return false
 	case s.end == c.end():
 		c.push(t, next-c.keep)
-		s.trim()
 	case c.time(s.end) != t:
 		return false
 	}

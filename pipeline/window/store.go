@@ -216,8 +216,8 @@ func (g *group) list(sel int) []*Series {
 	l := &g.lists[sel]
 	if l.dirty {
 		slices.SortFunc(l.series, func(a, b *Series) int {
-			if a.node != b.node {
-				return cmp.Compare(a.node.name, b.node.name)
+			if c := cmp.Compare(a.node.name, b.node.name); c != 0 {
+				return c
 			}
 			return labels.Compare(a.Labels, b.Labels)
 		})
