@@ -26,11 +26,12 @@ func withConsole(next *httpserve.Mux, gate *access.Gate, views []*features.View,
 	return mux, nil
 }
 
-// seen is the newest tick of each node, over the views that measure nodes.
+// seen is the newest tick of each node, over the views that measure nodes. A long window has values
+// of a node for as long after its end.
 func seen(views []*features.View, rows *online.Store) func() map[string]int64 {
 	var of []*features.View
 	for _, v := range views {
-		if len(v.Keys) == 1 && v.Keys[0] == "node" && v.Tier == "monitoring" && v.PromQL() {
+		if len(v.Keys) == 1 && v.Keys[0] == "node" && v.Tier == "monitoring" && v.Streamed() {
 			of = append(of, v)
 		}
 	}

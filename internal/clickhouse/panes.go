@@ -23,7 +23,7 @@ import (
 // Limits of one query for a view that looks back further than the stream.
 const (
 	paneSeconds = 600
-	paneSeries  = 100_000 // that are computed, or evaluated, at a time
+	paneSeries  = 100_000 // of one question
 )
 
 // asStreamed are the options of the stream's evaluator.
@@ -31,8 +31,9 @@ var asStreamed = evaluate.Options{Lookback: time.Minute, GroupSize: 32}
 
 // longViews evaluates views that look back further than the stream.
 type longViews struct {
-	db    *DB
-	since int64 // unix ms: panes that were made before are made again
+	db     *DB
+	since  int64  // unix ms: panes that were made before are made again
+	series uint64 // that are computed, or evaluated, at a time; more, if a few nodes have them
 
 	mu    sync.Mutex
 	plans map[*features.View]*pane.Plan // guarded by mu
@@ -40,7 +41,7 @@ type longViews struct {
 }
 
 func newLongViews(db *DB) *longViews {
-	return &longViews{db: db, plans: map[*features.View]*pane.Plan{}, told: map[string]bool{}}
+	return &longViews{db: db, series: paneSeries, plans: map[*features.View]*pane.Plan{}, told: map[string]bool{}}
 }
 
 func (l *longViews) plan(v *features.View) (*pane.Plan, error) {
@@ -121,7 +122,7 @@ func (l *longViews) parts(ctx context.Context, selectors []pane.Selector) ([]idR
 		return nil, fmt.Errorf("count series: %w", err)
 	}
 	var out []idRange
-	parts := n/paneSeries + 1
+	parts := min(n/l.series+1, 1<<16)
 	for i := range parts {
 		// The high bits of an id are its node's.
 		first, next := i*(1<<16)/parts, (i+1)*(1<<16)/parts

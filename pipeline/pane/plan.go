@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -199,13 +198,4 @@ func (p *Plan) results(b *labels.Builder, i int, ls labels.Labels) labels.Labels
 		b.Del(labels.MetricName)
 	}
 	return b.Set(resultLabel, strconv.Itoa(i)).Labels()
-}
-
-// History is how far before a tick the view reads.
-func (p *Plan) History() time.Duration {
-	var far int64
-	for _, w := range append(slices.Clone(p.Windows), p.Samples...) {
-		far = max(far, w.From)
-	}
-	return time.Duration(far) * time.Millisecond
 }
