@@ -14,6 +14,9 @@ import (
 // paneTrust is for how long panes are taken as they are: those that expire are older.
 const paneTrust = 35 * 24 * time.Hour
 
+// manyRuns is more than a tick lacks unless it is the first for long.
+const manyRuns = 20
+
 // paneKey names the panes of all series of one start.
 type paneKey struct{ length, start int64 } // ms
 
@@ -32,10 +35,22 @@ func (l *longViews) fill(ctx context.Context, p *pane.Plan, tick int64) error {
 			}
 		}
 	}
-	for _, run := range runsOf(lack) {
+	return l.makeAll(ctx, p, runsOf(lack))
+}
+
+// makeAll makes the panes of runs. What is made when it fails is not made again.
+func (l *longViews) makeAll(ctx context.Context, p *pane.Plan, runs []paneRun) error {
+	start, many := time.Now(), len(runs) > manyRuns
+	if many {
+		l.db.log.Info("panes of the past are made, for which the view waits", "view", p.View.Ref(), "questions", len(runs))
+	}
+	for _, run := range runs {
 		if err := l.make(ctx, run); err != nil {
 			return fmt.Errorf("panes of %s: %w", time.UnixMilli(run.From).UTC().Format(time.RFC3339), err)
 		}
+	}
+	if many {
+		l.db.log.Info("panes of the past are made", "view", p.View.Ref(), "took", time.Since(start))
 	}
 	return nil
 }
@@ -104,7 +119,7 @@ func (l *longViews) lacking(ctx context.Context, s pane.Selector, spans []pane.S
 func (l *longViews) firstSeen(ctx context.Context, s pane.Selector) (int64, error) {
 	var first int64
 	err := l.db.conn.QueryRow(ctx, "SELECT if(count() = 0, 9223372036854775807, toUnixTimestamp64Milli(min(first_seen)) - 3600000) FROM "+l.db.names.Table("series")+
-		" WHERE id IN ("+l.db.names.seriesOf([]pane.Selector{s}, idRange{0, 1<<64 - 1})+")").Scan(&first)
+		" WHERE id GLOBAL IN ("+l.db.names.seriesOf([]pane.Selector{s}, idRange{0, 1<<64 - 1})+")").Scan(&first)
 	if err != nil {
 		return 0, fmt.Errorf("first sample of {%s}: %w", s.Text, err)
 	}

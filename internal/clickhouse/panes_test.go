@@ -280,6 +280,42 @@ func TestLongExpressionsLiveAndBackfilled(t *testing.T) {
 	}
 }
 
+// TestPanesAreMadeOnceAndAnew: a pane that is there is taken as it is, and a backfill makes it again
+// of the samples that are stored now. Nodes whose series contradict each other go without.
+func TestPanesAreMadeOnceAndAnew(t *testing.T) {
+	db := openDB(t)
+	sink := newSink(t, db)
+	v := longView(5*time.Minute, []string{"node"}, map[string]string{
+		"a_max":   `max by (node) (max_over_time(m[2h]))`,
+		"b_joint": `max by (node) (max_over_time(m[2h]) * on (node) min_over_time(m[2h]))`,
+	})
+	series := func(node, x string, value float64) stored {
+		return stored{labels: labels.FromStrings(labels.MetricName, "m", "node", node, "x", x), times: []int64{t0 - 3_600_000, t0 - 1_800_000}, values: []float64{1, value}}
+	}
+	value := func(s *DeriveStore) string {
+		t.Helper()
+		rows, err := s.Derive(t.Context(), v, derive.At{Tick: t0, Known: t0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values(t, rows, "n1", "a_max b_joint") + ", " + values(t, rows, "n2", "a_max b_joint")
+	}
+	write(t, sink, series("n1", "a", 5), series("n2", "a", 6), series("n2", "b", 7))
+	if got := value(db.NewDeriveStore()); got != "5 5, 7 -" {
+		t.Errorf("%s, want 5 5, 7 -", got)
+	}
+	write(t, sink, series("n1", "a", 8))
+	if got := value(db.NewDeriveStore()); got != "5 5, 7 -" {
+		t.Errorf("%s of panes that were there, want 5 5, 7 -", got)
+	}
+	if got := value(db.NewDeriveStore().Anew()); got != "8 8, 7 -" {
+		t.Errorf("%s of panes made again, want 8 8, 7 -", got)
+	}
+	if got := value(db.NewDeriveStore()); got != "8 8, 7 -" {
+		t.Errorf("%s afterwards, want 8 8, 7 -", got)
+	}
+}
+
 // addBits adds rows, by tick and entity.
 func addBits(to map[string]string, r *features.Rows) {
 	for row := range r.Tick {

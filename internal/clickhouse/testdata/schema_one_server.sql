@@ -2826,7 +2826,7 @@ SELECT
     name,
     arrayStringConcat(arrayMap((k, v) -> concat(k, '\xff', v, '\xff'), mapKeys(labels), mapValues(labels)))
 FROM `sextant`.series
-WHERE id IN (SELECT …)
+WHERE id GLOBAL IN (SELECT …)
 ORDER BY id
 LIMIT 1 BY id
 ---- queries/placed.sql

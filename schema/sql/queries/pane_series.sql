@@ -4,6 +4,6 @@ SELECT
     name,
     arrayStringConcat(arrayMap((k, v) -> concat(k, '\xff', v, '\xff'), mapKeys(labels), mapValues(labels)))
 FROM {{.DB}}.series
-WHERE id IN ({{.Series}})
+WHERE id GLOBAL IN ({{.Series}})
 ORDER BY id
 LIMIT 1 BY id
