@@ -24,7 +24,7 @@ same samples once more to throw them away. Samples that no view names are not re
 	f := c.Flags()
 	f.IntVar(&o.Nodes, "nodes", 64, "nodes of the fleet")
 	f.IntVar(&o.Ticks, "ticks", 2160, "scrapes of each node, one every 10 s")
-	f.StringSliceVar(&o.Views, "view", nil, "views, separated by commas; default: those of node_state that are of PromQL")
+	f.StringSliceVar(&o.Views, "view", nil, "views, separated by commas; default: those of node_state that the pipeline computes")
 	f.IntVar(&o.Parallel, "parallel", 1, "groups of nodes at once")
 	f.StringVar(&o.Dir, "dir", "", "keep data, logs and the profile in this folder")
 	return c

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Nodes    int      // of the fleet, 64
 	Ticks    int      // scrapes of each node, one every 10 s; 2,160, which is 6 h
-	Views    []string // those of node_state that are of PromQL
+	Views    []string // those of node_state that the pipeline computes
 	Parallel int      // groups of nodes at once, 1
 	Dir      string   // where data goes meanwhile; a new temporary folder when empty
 }
@@ -113,7 +113,7 @@ func viewsOf(names []string) (out []*features.View, err error) {
 		}
 		seen := map[*features.View]bool{}
 		for _, c := range s.Columns {
-			if c.View.PromQL() && !seen[c.View] {
+			if c.View.Streamed() && !seen[c.View] {
 				seen[c.View] = true
 				out = append(out, c.View)
 			}
@@ -122,8 +122,8 @@ func viewsOf(names []string) (out []*features.View, err error) {
 	}
 	for _, n := range names {
 		v, ok := set.View(n)
-		if !ok || !v.PromQL() {
-			return nil, fmt.Errorf("--view: %q is no view of PromQL that is built in", n)
+		if !ok || !v.Streamed() {
+			return nil, fmt.Errorf("--view: %q is no built-in view that the pipeline computes", n)
 		}
 		out = append(out, v)
 	}
