@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,8 @@ func askedOf(t *testing.T, db *DB, name, question string, a report.Ask) []string
 	if a.Top == 0 {
 		a.Top = 20
 	}
-	r, err := report.Make(t.Context(), db, report.ByName(name), a, time.UnixMilli(midnight+2*hour))
+	i := slices.IndexFunc(report.Reports, func(r *report.Report) bool { return r.Name == name })
+	r, err := report.Make(t.Context(), db, report.Reports[i], a, time.UnixMilli(midnight+2*hour))
 	if err != nil {
 		t.Fatal(err)
 	}

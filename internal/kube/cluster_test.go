@@ -73,9 +73,6 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
-	if testing.Short() {
-		t.Skip("builds and runs a control plane")
-	}
 	b := &bench{T: t, cluster: kubetest.Start(t, "../..")}
 	var err error
 	if b.typed, err = kubernetes.NewForConfig(b.cluster.Admin); err != nil {

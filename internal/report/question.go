@@ -75,16 +75,6 @@ var Reports = []*Report{
 	}},
 }
 
-// ByName finds a report.
-func ByName(name string) *Report {
-	for _, r := range Reports {
-		if r.Name == name {
-			return r
-		}
-	}
-	return nil
-}
-
 // Filter keeps rows whose dimension has one of the values.
 type Filter struct {
 	Dimension string

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestPeriod(t *testing.T) {
 
 func TestQueries(t *testing.T) {
 	names := func(a Ask, report string) string {
-		qs, err := ByName(report).Queries(a)
+		qs, err := named(report).Queries(a)
 		if err != nil {
 			return err.Error()
 		}
@@ -97,7 +98,7 @@ func found(t *testing.T) *Result {
 	t.Helper()
 	a := Answer{Columns: []string{"tenant", "capacity_hours", "allocated_hours", "used_hours", "used_ratio", "tasks", "first_hour", "cost"}, Rows: [][]any{
 		{nasty, 10.5, 8.0, 4.0, 0.5, int64(3), now, nil}, {"", 2000.0, 0.0, 0.0, nil, int64(0), nil, nil}}}
-	r, err := Make(t.Context(), fixed{a}, ByName("utilization"), Ask{From: now.Add(-time.Hour), To: now, GroupBy: []string{"tenant"}, Only: "utilization"}, now)
+	r, err := Make(t.Context(), fixed{a}, named("utilization"), Ask{From: now.Add(-time.Hour), To: now, GroupBy: []string{"tenant"}, Only: "utilization"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,4 +199,8 @@ func TestCheck(t *testing.T) {
 	if err := r.Check(); err != nil {
 		t.Error(err)
 	}
+}
+
+func named(name string) *Report {
+	return Reports[slices.IndexFunc(Reports, func(r *Report) bool { return r.Name == name })]
 }
