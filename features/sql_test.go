@@ -33,7 +33,7 @@ func TestViewOfSQL(t *testing.T) {
 }
 
 func TestViewOfSQLRefuses(t *testing.T) {
-	edit := func(old, new string) string { return spanning(strings.Replace(goodSQL, old, new, 1)) }
+	edit := func(part, by string) string { return spanning(strings.Replace(goodSQL, part, by, 1)) }
 	for _, c := range []struct{ name, text, want string }{
 		{"no select", edit("SELECT node", "DROP TABLE node"), "f.yaml:9: sql: want one SELECT"},
 		{"insert", edit("SELECT node", "INSERT INTO a SELECT node"), "sql: want one SELECT"},

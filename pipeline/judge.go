@@ -221,9 +221,10 @@ func (p *pass) read(j *judged) {
 	for i := range p.target.readings {
 		p.target.readings[i].Reset()
 	}
-	at, i := 0, 0
+	at := 0
 	for k := range j.probes {
 		b := &j.probes[k]
+		var i int
 		if i, at = p.lastOf(b.series, at); i < 0 || p.dropped(i) || p.flags[i]&(quality.Unusable|quality.Late) != 0 {
 			continue
 		}
@@ -238,8 +239,9 @@ func (p *pass) read(j *judged) {
 // the one before.
 func (p *pass) pageOf(j *judged, moves bool) crosscheck.Page {
 	page := crosscheck.Page{Moves: moves}
-	at, i, cached := 0, 0, 0
+	at, cached := 0, 0
 	for _, s := range j.body {
+		var i int
 		if i, at = p.lastOf(s, at); i < 0 {
 			continue
 		}
@@ -254,8 +256,9 @@ func (p *pass) pageOf(j *judged, moves bool) crosscheck.Page {
 
 // blame flags the readings of a unit that contradict each other, or stand still.
 func (p *pass) blame(j *judged, unit int32, contradiction, still bool) {
-	at, i := 0, 0
+	at := 0
 	for _, b := range j.probes {
+		var i int
 		if i, at = p.lastOf(b.series, at); i < 0 || b.unit != unit || p.dropped(i) || p.flags[i]&quality.Unusable != 0 {
 			continue
 		}

@@ -211,7 +211,6 @@ type progressLine struct {
 	begun  time.Time
 	told   time.Time
 	first  int64 // ticks that were done before
-	seen   bool
 }
 
 func newProgressLine(out io.Writer, now time.Time) *progressLine {

@@ -192,8 +192,8 @@ func runReport(ctx context.Context, db *clickhouse.DB, r *report.Report, o repor
 // writeReport writes to out, or whole to a file: one that is cut short would look like a report.
 func writeReport(found *report.Result, o reportFlags, out io.Writer) error {
 	var buf bytes.Buffer
-	print := map[string]func(io.Writer) error{"table": found.Table, "json": found.JSON, "html": found.HTML, "csv": found.Sections[0].CSV, "parquet": found.Sections[0].Parquet}
-	if err := print[o.format](&buf); err != nil {
+	formats := map[string]func(io.Writer) error{"table": found.Table, "json": found.JSON, "html": found.HTML, "csv": found.Sections[0].CSV, "parquet": found.Sections[0].Parquet}
+	if err := formats[o.format](&buf); err != nil {
 		return fmt.Errorf("write as %s: %w", o.format, err)
 	}
 	if o.output == "-" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -81,8 +82,8 @@ func (s *server) pushed(w http.ResponseWriter, r *http.Request) *requestError {
 
 // asRequestError takes an error that is one.
 func asRequestError(err error) *requestError {
-	bad, ok := err.(*requestError)
-	if !ok {
+	var bad *requestError
+	if !errors.As(err, &bad) {
 		panic("BUG: " + err.Error())
 	}
 	return bad

@@ -46,9 +46,9 @@ func pushServer(t *testing.T, sink PushSink, opts Options) http.Handler {
 }
 
 // frame is a right body with one part replaced.
-func frame(old, new string) string {
+func frame(part, by string) string {
 	return strings.Replace(`{"push_source_name":"outside","to":"online","allow_registry_cache":true,"df":{"node":["a",7],"score":[0.5,null],"rank":[3,-4],"ok":[true,null],"label":["x",null],`+
-		`"event_timestamp":["2026-03-01T11:59:00Z","2026-03-01T11:59:00.5"],"created":[null,null]}}`, old, new, 1)
+		`"event_timestamp":["2026-03-01T11:59:00Z","2026-03-01T11:59:00.5"],"created":[null,null]}}`, part, by, 1)
 }
 
 func TestPushStoresRows(t *testing.T) {

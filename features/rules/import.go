@@ -108,7 +108,7 @@ func (i *importer) group(g group) {
 		if name == "" {
 			name = r.Alert
 		}
-		reason := ""
+		var reason string
 		switch {
 		case r.Record == "":
 			reason = "an alert is no feature"

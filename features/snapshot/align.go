@@ -18,9 +18,6 @@ type aligner struct {
 	last   *entities // guarded by mu
 }
 
-// noEpoch is of rows that nothing is remembered of.
-const noEpoch = -1
-
 // align is as the function of that name. Epochs number the entities of each view: see
 // online.Snapshot.Epoch.
 func (a *aligner) align(rows []*features.Rows, epochs []int64) *entities {

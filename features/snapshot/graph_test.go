@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -182,7 +183,7 @@ func arrowGraph(t testing.TB, body []byte) graphTable {
 			}
 			lists[about.Name] = l
 		}
-		if r.Err() != nil && r.Err() != io.EOF {
+		if r.Err() != nil && !errors.Is(r.Err(), io.EOF) {
 			t.Fatal(r.Err())
 		}
 		r.Release()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -237,7 +238,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.feedAll(ended); err != context.Canceled {
+	if err := s.feedAll(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	for quick.next() {

@@ -133,12 +133,12 @@ func (l *longViews) parts(ctx context.Context, selectors []pane.Selector) ([]idR
 
 // seriesOf is the query of the ids that selectors choose; it may give some more.
 func (n names) seriesOf(selectors []pane.Selector, r idRange) string {
-	any := make([]string, len(selectors))
+	parts := make([]string, len(selectors))
 	for i, s := range selectors {
-		any[i] = "(1" + conditions(s.Matchers, seriesColumn) + ")"
+		parts[i] = "(1" + conditions(s.Matchers, seriesColumn) + ")"
 	}
 	return "SELECT id FROM " + n.Table("series") + " WHERE id BETWEEN " + strconv.FormatUint(r.first, 10) + " AND " + strconv.FormatUint(r.last, 10) +
-		" AND (" + strings.Join(any, " OR ") + ") GROUP BY id"
+		" AND (" + strings.Join(parts, " OR ") + ") GROUP BY id"
 }
 
 // paneData is what the queries pane_*.sql are filled with.

@@ -54,7 +54,7 @@ func TestQuestions(t *testing.T) {
 	applyBuiltin(t, db)
 	floor(t, db)
 	rolled(t, db)
-	real := report.Filter{Dimension: "simulated", Values: []string{"0"}}
+	genuine := report.Filter{Dimension: "simulated", Values: []string{"0"}}
 	for _, c := range []struct {
 		report, question string
 		ask              report.Ask
@@ -62,7 +62,7 @@ func TestQuestions(t *testing.T) {
 	}{
 		// capacity unknown allocated used, allocated and used ratio, idle stranded fragmentation, memory-bound power-capped energy.
 		// d1: 2 h, 20 min not known, held 30 + 20 min; d2: 2 h, of which nobody knows the first.
-		{"utilization", "utilization", report.Ask{Where: []report.Filter{real}}, []string{
+		{"utilization", "utilization", report.Ask{Where: []report.Filter{genuine}}, []string{
 			"H100 4 1.333 0.8333 0.6333 0.2083 0.2375 0.1667 0.3333 0.1818 0.6667 0.01667 0.3003",
 			"L4 2 1 1.014 1 0.5069 1 0 0 - 0 0 -"}}, // held for 50 s of the first hour, too
 		{"utilization", "utilization", report.Ask{GroupBy: []string{"day", "vendor"}, Where: []report.Filter{{Dimension: "model", Values: []string{"H100", "it's \\ \t"}}}}, []string{
@@ -73,10 +73,10 @@ func TestQuestions(t *testing.T) {
 		{"sla", "worst", report.Ask{Top: 1}, []string{"23:29 queue_time acme gold training a n1 60 120 3 2 0.75 - "}},
 		// placed, waited p50 p95 p99; ended failed evictions; ran p50 p95, took p50 p95.
 		{"sla", "times", report.Ask{}, []string{"gold 5 50 120 120 3 1 0 2990 2990 3120 3120", "silver 1 20 20 20 0 0 0 - - - -"}},
-		{"waste", "waste", report.Ask{Where: []report.Filter{real}}, []string{"acme 1.34 1.033 0.1667 0.125 0 0", " 0 0.1 0 - 1.833 0.3333", "zeta 0.5069 0.5 0 0 0 0"}},
+		{"waste", "waste", report.Ask{Where: []report.Filter{genuine}}, []string{"acme 1.34 1.033 0.1667 0.125 0 0", " 0 0.1 0 - 1.833 0.3333", "zeta 0.5069 0.5 0 0 0 0"}},
 		{"waste", "idle_tasks", report.Ask{}, []string{"acme gold training a n1 H100 0.8333 0.1667 0.2 0.64"}},
 		{"waste", "stranded", report.Ask{}, []string{"n2 A100 1 2 0.6429 0.3571 0.1786", "n1 H100 2 4 0.8333 0.3333 0.08333"}},
-		{"health", "devices", report.Ask{GroupBy: []string{"model"}, Where: []report.Filter{real}}, []string{"L4 1 4 0 0 0.08333 1 0 66 -", "H100 2 0 0 0 0 1.333 0 - 300"}},
+		{"health", "devices", report.Ask{GroupBy: []string{"model"}, Where: []report.Filter{genuine}}, []string{"L4 1 4 0 0 0.08333 1 0 66 -", "H100 2 0 0 0 0 1.333 0 - 300"}},
 		{"health", "sick", report.Ask{}, []string{"n3 s1 L4 4 0 0 0.08333 0 66 00:00 00:00"}},
 		{"health", "rollups", report.Ask{}, []string{"2 0 0 01:00 "}},
 	} {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,7 +66,7 @@ func TestTaskFeatures(t *testing.T) {
 	eventually(t, time.Minute, "the broken promise, once", func() error {
 		rows, err := l.sql("SELECT task, kind, tenant, queue_length, toString(count()) FROM sextant.sla_events FINAL GROUP BY ALL")
 		if err != nil || len(rows) != 1 || strings.Join(rows[0], " ") != "waits queue_time acme 1 1" {
-			return fmt.Errorf("%q, %v", rows, err)
+			return errors.Join(fmt.Errorf("%q", rows), err)
 		}
 		return nil
 	})

@@ -136,7 +136,7 @@ func (l *leader) result(ctx context.Context) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // the end was asked for
 	case err == nil || errors.Is(err, context.Canceled):
 		return errors.New("the lease is lost: another watcher leads, or the API server did not answer in time")
 	}

@@ -174,7 +174,7 @@ func TestGroupsOfAPod(t *testing.T) {
 
 // TestTrimLosesNothing: what a pod says is the same after the cache has trimmed it.
 func TestTrimLosesNothing(t *testing.T) {
-	make := func() *corev1.Pod {
+	fresh := func() *corev1.Pod {
 		return pod(stopped(137, 50), disrupted, deleting(20), func(p *corev1.Pod) {
 			p.Labels = map[string]string{"a": "b", "pod-template-hash": "x"}
 			p.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{Requests: quantities("cpu", "1")}}}
@@ -183,12 +183,12 @@ func TestTrimLosesNothing(t *testing.T) {
 			p.Status.QOSClass = corev1.PodQOSBurstable
 		})
 	}
-	whole := seePod(make(), true)
-	cut := seePod(trimPod(make()), true)
+	whole := seePod(fresh(), true)
+	cut := seePod(trimPod(fresh()), true)
 	if hash(&whole.facts) != hash(&cut.facts) || story(whole.steps) != story(cut.steps) || whole.changed != cut.changed || whole.changed != ms(8) {
 		t.Errorf("%+v\n%+v", whole, cut)
 	}
-	if trimPod(make()).Spec.Volumes != nil {
+	if trimPod(fresh()).Spec.Volumes != nil {
 		t.Error("volumes stay in memory")
 	}
 }

@@ -67,8 +67,8 @@ func (w *watcher) recall(ctx context.Context, cfg kafka.Config) error {
 		}
 		rec, err := decodeRecord(r.Value)
 		if err != nil {
-			foreign++ // as if the task had never been seen: its events have the same ids
-			return nil
+			foreign++  // as if the task had never been seen: its events have the same ids
+			return nil //nolint:nilerr // counted and told below
 		}
 		w.known[uid] = rec
 		return nil

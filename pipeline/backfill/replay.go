@@ -93,13 +93,14 @@ func (r *Replay) Len() int { return len(r.all) }
 // Add takes samples, and keeps the columns until ticks have reached them. Those of a series come
 // in the order of their times.
 func (r *Replay) Add(s Samples) {
-	for from, to := 0, 0; from < len(s.Series); from = to {
-		id := s.Series[from]
-		for to = from + 1; to < len(s.Series) && s.Series[to] == id; to++ {
+	for from := 0; from < len(s.Series); {
+		id, to := s.Series[from], from+1
+		for ; to < len(s.Series) && s.Series[to] == id; to++ {
 		}
 		if w, ok := r.byID[id]; ok {
 			w.add(run{s.Time[from:to], s.Value[from:to], s.Flags[from:to]})
 		}
+		from = to
 	}
 }
 

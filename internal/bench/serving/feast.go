@@ -101,7 +101,7 @@ func environment() (string, error) {
 	}
 	dir := filepath.Join(cache, "feast-0.67.0")
 	if _, err := os.Stat(filepath.Join(dir, "bin", "feast")); err != nil {
-		return "", errors.New("Feast is not installed: scripts/feast.sh fetch does it")
+		return "", errors.New("the Feast SDK is not installed: scripts/feast.sh fetch does it")
 	}
 	return dir, nil
 }
@@ -199,7 +199,7 @@ func sameAnswer(ours, theirs []byte) error {
 	for i, name := range a.Metadata.Names {
 		j, ok := columns[name]
 		if !ok || len(a.Results[i].Values) != len(b.Results[j].Values) {
-			return fmt.Errorf("Feast answers no column %s as long as Sextant's", name)
+			return fmt.Errorf("the Feast server answers no column %s as long as Sextant's", name)
 		}
 		for row, x := range a.Results[i].Values {
 			y := b.Results[j].Values[row]
