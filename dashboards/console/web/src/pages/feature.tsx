@@ -53,7 +53,7 @@ function Definition({ f }: { f: Feature }): JSX.Element {
   );
 }
 
-const engines: Record<string, string> = { compiled: "compiled", reference: "by Prometheus' engine", sql: "in the store", push: "outside" };
+const engines: Record<string, string> = { compiled: "compiled", reference: "by Prometheus' engine", sql: "in the store", panes: "in the store, from panes", push: "outside" };
 
 function Facts({ f }: { f: Feature }): JSX.Element {
   const views = useViews();
