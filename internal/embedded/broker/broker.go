@@ -56,6 +56,8 @@ type Broker struct {
 	used atomic.Int64 // bytes on disk at the last look, and produced since
 	full atomic.Bool  // whether the last record was refused for the cap
 
+	closing atomic.Bool // no record is taken any more
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -132,6 +134,7 @@ func (b *Broker) Close() error {
 		b.stop()
 	}
 	b.done.Wait()
+	b.closing.Store(true)
 	b.cluster.Close()
 	return b.lock.Close()
 }

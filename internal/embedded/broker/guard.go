@@ -39,7 +39,14 @@ func always(c *kfake.Cluster, resp kmsg.Response) (kmsg.Response, error, bool) {
 
 // produce refuses records while the disk cap is reached, with an error that clients
 // retry, and gives the others the time of their append.
+//
+// It refuses all once the broker closes. After its last snapshot kfake may pick one more request
+// before it sees that it is to end, and would acknowledge records that are behind the sizes in
+// the snapshot: the next start would take them for absent and write over the place where it looks.
 func (b *Broker) produce(req *kmsg.ProduceRequest) kmsg.Response {
+	if b.closing.Load() {
+		return refuseProduce(req, "the embedded broker is closing")
+	}
 	var bytes int64
 	for _, t := range req.Topics {
 		for _, p := range t.Partitions {
@@ -52,7 +59,7 @@ func (b *Broker) produce(req *kmsg.ProduceRequest) kmsg.Response {
 	}
 	if over {
 		b.metrics.refused.Inc()
-		return refuseProduce(req)
+		return refuseProduce(req, "the embedded broker has reached its disk cap")
 	}
 	b.used.Add(bytes)
 	now := time.Now().UnixMilli()
@@ -73,7 +80,7 @@ func (b *Broker) turn(full bool) {
 	b.log.Info("below the disk cap: taking records again")
 }
 
-func refuseProduce(req *kmsg.ProduceRequest) kmsg.Response {
+func refuseProduce(req *kmsg.ProduceRequest, why string) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.ProduceResponse)
 	for _, t := range req.Topics {
 		rt := kmsg.NewProduceResponseTopic()
@@ -81,7 +88,7 @@ func refuseProduce(req *kmsg.ProduceRequest) kmsg.Response {
 		for _, p := range t.Partitions {
 			rp := kmsg.NewProduceResponseTopicPartition()
 			rp.Partition, rp.ErrorCode = p.Partition, kerr.KafkaStorageError.Code
-			rp.ErrorMessage = kmsg.StringPtr("the embedded broker has reached its disk cap")
+			rp.ErrorMessage = &why
 			rt.Partitions = append(rt.Partitions, rp)
 		}
 		resp.Topics = append(resp.Topics, rt)
