@@ -188,22 +188,5 @@ func (s *BackfillStore) settings(ctx context.Context) context.Context {
 
 // ask runs a query and calls f at each row.
 func (s *BackfillStore) ask(ctx context.Context, file string, data any, args []any, f func(driver.Rows) error) error {
-	text, err := renderFile(schema.Files, file, data)
-	if err != nil {
-		return err
-	}
-	rows, err := s.db.conn.Query(s.settings(ctx), text, args...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
+	return s.db.eachRow(s.settings(ctx), file, data, args, f)
 }

@@ -174,24 +174,7 @@ func (l *longViews) asked(ctx context.Context, s pane.Span) context.Context {
 
 // each calls f for every row of a query.
 func (l *longViews) each(ctx context.Context, file string, d paneData, s pane.Span, f func(driver.Rows) error) error {
-	text, err := renderFile(schema.Files, "queries/"+file, d)
-	if err != nil {
-		return err
-	}
-	rows, err := l.db.conn.Query(l.asked(ctx, s), text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
+	return l.db.eachRow(l.asked(ctx, s), "queries/"+file, d, nil, f)
 }
 
 // read gives an evaluation all that it needs of a range of series.

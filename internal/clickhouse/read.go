@@ -46,6 +46,28 @@ func (db *DB) readRows(ctx context.Context, v *features.View, file string, args 
 	return out, nil
 }
 
+// eachRow runs the query of a file of schema/sql and calls f at each row.
+func (db *DB) eachRow(ctx context.Context, file string, data any, args []any, f func(driver.Rows) error) error {
+	text, err := renderFile(schema.Files, file, data)
+	if err != nil {
+		return err
+	}
+	rows, err := db.conn.Query(ctx, text, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
 // scanRows reads keys, tick, known, flags and features. The queries give NULL as NaN or "", so
 // that every value is a plain number or string.
 func scanRows(rows driver.Rows, v *features.View) (*features.Rows, error) {
